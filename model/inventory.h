@@ -1,0 +1,70 @@
+#ifndef MODEL_INVENTORY_H
+#define MODEL_INVENTORY_H
+#include "core/err.h"
+#include "core/mem.h"
+#include "model/dtype.h"
+#include "model/finding.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The tensors of a checkpoint, over all its shards: headers only, never the data. */
+
+#define TENSOR_DIMS_MAX 8            /* real tensors have at most 5 */
+#define INVENTORY_TENSORS_MAX 4000000 /* Kimi K3 has 497,052 */
+#define INVENTORY_SHARDS_MAX 10000
+
+struct tensor {
+    const char *name; /* in the inventory's arena; may hold any UTF-8 but NUL */
+    const char *dtype_text; /* as the header spells it */
+    enum dtype dtype;
+    uint8_t dims;
+    uint64_t shape[TENSOR_DIMS_MAX];
+    uint64_t offset; /* first byte in the shard's file */
+    uint64_t bytes;  /* as stored */
+    uint32_t shard;  /* index into shards */
+};
+
+struct inventory_shard {
+    const char *path;    /* relative to the subject's folder, as the index names it */
+    uint64_t file_bytes; /* size of the file */
+    uint64_t data_offset; /* where tensor data starts: 8 + header length */
+    size_t tensors;
+};
+
+struct inventory {
+    struct tensor *tensors; /* sorted by name (bytes) after inventory_finish */
+    size_t count, cap;
+    struct inventory_shard *shards;
+    size_t shard_count, shard_cap;
+    uint64_t stored_bytes; /* sum over tensors; after inventory_finish */
+    bool complete; /* after finish: every shard that the index names was added, both sides agree */
+    struct mem_arena arena;
+};
+
+/* Zero-initialised is empty. */
+void inventory_release(struct inventory *inv);
+
+/* Adds a shard from the bytes of its JSON header (header[0..header_bytes), without the leading
+ * length). Checks all that a header can tell (facts: offsets against shape and dtype, coverage,
+ * overlap, file size) by safetensors_parse. On failure the inventory is as before. */
+int inventory_add_safetensors(struct inventory *inv, const char *path, uint64_t file_bytes,
+                              const char *header, size_t header_bytes,
+                              struct finding_list *findings, struct err *e);
+
+struct shard_index; /* model/index.h */
+
+/* Sorts, and compares with the index (NULL: there is none) both ways: a tensor in two shards, one
+ * that the index names and no shard has, one that no index names, one in another shard than named,
+ * shards named and not added. Each is a finding with its names; many of one kind are counted and
+ * the first few named. */
+int inventory_finish(struct inventory *inv, const struct shard_index *index,
+                     struct finding_list *findings, struct err *e);
+
+/* The tensor of that name, or NULL. After inventory_finish. */
+const struct tensor *inventory_find(const struct inventory *inv, const char *name);
+
+/* Elements of a tensor: the product of its shape (checked against overflow when it was added). */
+uint64_t tensor_elements(const struct tensor *t);
+
+#endif
