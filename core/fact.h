@@ -1,6 +1,7 @@
 #ifndef CORE_FACT_H
 #define CORE_FACT_H
 #include "core/err.h"
+#include "core/mem.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -89,7 +90,7 @@ struct fact_list {
     size_t point_count, point_cap;
     struct fact_load *loads;
     size_t load_count, load_cap;
-    struct mem_arena *arena;
+    struct mem_arena arena;
 };
 void fact_list_init(struct fact_list *l);
 void fact_list_release(struct fact_list *l);

@@ -2,28 +2,16 @@
 #define MODEL_INVENTORY_H
 #include "core/err.h"
 #include "core/mem.h"
-#include "model/dtype.h"
 #include "model/finding.h"
+#include "model/tensor.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /* The tensors of a checkpoint, over all its shards: headers only, never the data. */
 
-#define TENSOR_DIMS_MAX 8            /* real tensors have at most 5 */
 #define INVENTORY_TENSORS_MAX 4000000 /* Kimi K3 has 497,052 */
 #define INVENTORY_SHARDS_MAX 10000
-
-struct tensor {
-    const char *name; /* in the inventory's arena; may hold any UTF-8 but NUL */
-    const char *dtype_text; /* as the header spells it */
-    enum dtype dtype;
-    uint8_t dims;
-    uint64_t shape[TENSOR_DIMS_MAX];
-    uint64_t offset; /* first byte in the shard's file */
-    uint64_t bytes;  /* as stored */
-    uint32_t shard;  /* index into shards */
-};
 
 struct inventory_shard {
     const char *path;    /* relative to the subject's folder, as the index names it */
@@ -63,8 +51,5 @@ int inventory_finish(struct inventory *inv, const struct shard_index *index,
 
 /* The tensor of that name, or NULL. After inventory_finish. */
 const struct tensor *inventory_find(const struct inventory *inv, const char *name);
-
-/* Elements of a tensor: the product of its shape (checked against overflow when it was added). */
-uint64_t tensor_elements(const struct tensor *t);
 
 #endif

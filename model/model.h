@@ -116,11 +116,11 @@ int model_build(const struct cJSON *config, const struct inventory *inv,
                 struct finding_list *findings, struct model *ret, struct err *e);
 void model_release(struct model *m);
 
-const char *mixer_kind_name(enum mixer_kind k);   /* "kda", "mla", "gqa", "key_decoupled" */
-const char *residual_kind_name(enum residual_kind k); /* "add", "attnres", "attnres_block" */
-const char *ffn_kind_name(enum ffn_kind k);       /* "dense", "moe", "moe.latent", "none" */
-const char *ffn_act_name(enum ffn_act a);
-const char *router_score_name(enum router_score s); /* as SPEC.md spells it */
+const char *model_mixer_name(enum mixer_kind k);       /* "kda", "mla", "gqa", "key_decoupled" */
+const char *model_residual_name(enum residual_kind k); /* "add", "attnres", "attnres_block" */
+const char *model_ffn_name(enum ffn_kind k);           /* "dense", "moe", "moe.latent", "none" */
+const char *model_act_name(enum ffn_act a);            /* as golden SPEC.md spells it: "situ" */
+const char *model_score_name(enum router_score s);     /* as SPEC.md spells it: "sigmoid" */
 /* Layers of that kind. */
 uint32_t model_count(const struct model *m, enum mixer_kind k);
 /* Streams that the residual before the head looks at: stored blocks plus the running sum;
