@@ -1,0 +1,80 @@
+#include "audit/cmd.h"
+#include "core/log.h"
+#include "core/version.h"
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+static void print_usage(FILE *to)
+{
+    fputs("usage: assay COMMAND [OPTIONS] ...\n"
+          "Tells whether an open-weight model that can be downloaded can also be run.\n\n",
+          to);
+    for (size_t i = 0; i < cmd_count; i++)
+        fprintf(to, "  %-12s %s\n", cmd_table[i].name, cmd_table[i].summary);
+    fputs("\nassay COMMAND --help says more; assay --version names the version.\n"
+          "Exit status: 0 yes or done, 1 no, 2 usage, 3 could not find out.\n",
+          to);
+}
+
+static void print_help(const struct cmd *cmd)
+{
+    printf("usage: assay %s [OPTIONS]%s%s\n%s.\n", cmd->name, cmd->args[0] ? " " : "", cmd->args,
+           cmd->summary);
+    if (cmd->help[0])
+        printf("\n%s\n", cmd->help);
+    options_print_help(cmd);
+}
+
+static int run(const struct cmd *cmd, int argc, char **argv)
+{
+    struct options o;
+    struct err e = {0};
+    bool help = false;
+
+    if (options_parse(cmd, argc, argv, &o, &help, &e)) {
+        log_error("%s: %s", cmd->name, e.msg);
+        log_error("see assay %s --help", cmd->name);
+        return CMD_USAGE;
+    }
+    if (help) {
+        print_help(cmd);
+        return CMD_YES;
+    }
+    return cmd->run(&o);
+}
+
+/* Results that did not reach their reader are no results: a full disk must not look like a yes. */
+static int close_stdout(int status)
+{
+    int failed = ferror(stdout);
+
+    if (fclose(stdout) || failed) {
+        log_error("cannot write the results: %s", errno ? strerror(errno) : "write error");
+        return CMD_UNKNOWN;
+    }
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    const char *word = argc > 1 ? argv[1] : "";
+
+    (void)signal(SIGPIPE, SIG_IGN);
+    if (!strcmp(word, "--help") || !strcmp(word, "-h") || !strcmp(word, "help")) {
+        print_usage(stdout);
+        return close_stdout(CMD_YES);
+    }
+    if (!strcmp(word, "--version")) {
+        puts("assay " VERSION);
+        return close_stdout(CMD_YES);
+    }
+    for (size_t i = 0; i < cmd_count; i++)
+        if (!strcmp(word, cmd_table[i].name))
+            return close_stdout(run(&cmd_table[i], argc - 1, argv + 1));
+    if (word[0])
+        log_error("'%s' is no command of assay", word);
+    print_usage(stderr);
+    return CMD_USAGE;
+}
