@@ -63,7 +63,9 @@ X(FALLBACK_BYTES, "fallback.bytes_ratio", FACT_REAL, "x",
 
 /* Item 3: long context. */
 X(STRESS_BANDWIDTH, "stress.read_bandwidth", FACT_REAL, "bytes/s",
-  "read bandwidth of this host, same run, one thread")
+  "read bandwidth of this host, same run, one thread <or all threads>")
+X(STRESS_BANDWIDTH_SET, "stress.read_bandwidth.working_set", FACT_INT, "bytes",
+  "memory that the bandwidth was read from, at least 4 times the last cache where it could be")
 X(STRESS_COUNTERS, "stress.counters", FACT_TEXT, "",
   "hardware counters: ok, restricted, absent or implausible, and why")
 X(STRESS_VARIANT, "stress.variant", FACT_TEXT, "", "kernel variant measured <mixer kind>")
@@ -77,6 +79,10 @@ X(STRESS_GROWTH_EXPECTED, "stress.growth.expected", FACT_TEXT, "",
   "growth that the architecture predicts <mixer kind>")
 X(STRESS_CACHE_SLOPE, "stress.cache.slope", FACT_REAL, "bytes/token",
   "slope of the measured cache, all layers of the kind <mixer kind>")
+X(STRESS_CACHE_SLOPE_EXPECTED, "stress.cache.slope.expected", FACT_REAL, "bytes/token",
+  "slope that the architecture predicts, all layers of the kind <mixer kind>")
+X(STRESS_CACHE_CONSTANT_EXPECTED, "stress.cache.constant.expected", FACT_REAL, "bytes",
+  "intercept, or level of a constant or plateau, that the architecture predicts <mixer kind>")
 X(STRESS_CACHE_CONSTANT, "stress.cache.constant", FACT_REAL, "bytes",
   "intercept of the measured cache, all layers of the kind <mixer kind>")
 X(STRESS_CACHE_OFF, "stress.cache.off", FACT_REAL, "ratio",
@@ -87,10 +93,17 @@ X(STRESS_DECODE_GROWTH, "stress.decode.growth", FACT_TEXT, "",
   "growth of decode time found by the fit <mixer kind>")
 X(STRESS_DECODE_RATE, "stress.decode.rate", FACT_REAL, "bytes/s",
   "bytes the kernel moves over time at the longest context <mixer kind>")
-X(STRESS_EPOCHS, "stress.epochs", FACT_INT, "epochs", "repetitions behind each median")
+X(STRESS_DECODE_QUALITY, "stress.decode.quality", FACT_TEXT, "",
+  "ok, unstable or too short, with what disturbed the clock <mixer kind>")
+X(STRESS_IPC, "stress.ipc", FACT_REAL, "instructions/cycle",
+  "of the decode step at the longest context, where counters are ok <mixer kind>")
+X(STRESS_EPOCHS, "stress.epochs", FACT_INT, "epochs", "repetitions behind the median at the longest context <mixer kind>")
 
 /* Item 4: expert balance. */
 X(BALANCE_SOURCE, "balance.source", FACT_TEXT, "", "recorded traffic, or synthetic inputs")
+X(BALANCE_LAYERS, "balance.layers", FACT_INT, "layers", "expert layers whose load was seen")
+X(BALANCE_LEFT_OUT, "balance.left_out", FACT_TEXT, "",
+  "expert layers whose load was not seen, and why")
 X(BALANCE_TOKENS, "balance.tokens", FACT_INT, "tokens", "tokens routed in each layer")
 X(BALANCE_TOKENS_PER_EXPERT, "balance.tokens_per_expert", FACT_REAL, "tokens",
   "mean load of an expert")

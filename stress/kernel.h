@@ -10,14 +10,14 @@
 
 /* Dimensions of a call; an operator reads those that its SPEC entry names, others are 0. */
 struct kernel_shape {
-    uint64_t tokens;     /* T: context length, or tokens of the batch */
+    uint64_t tokens; /* T: context length, or tokens of the batch */
     uint64_t heads, key_heads, value_heads;
     uint64_t key_dim, value_dim;
-    uint64_t rank, nope_dim, rope_dim;              /* MLA */
-    uint64_t hidden, latent, inner, shared_inner;   /* MoE */
+    uint64_t rank, nope_dim, rope_dim;            /* MLA */
+    uint64_t hidden, latent, inner, shared_inner; /* MoE */
     uint64_t experts, top_k;
-    uint64_t sources;                               /* AttnRes: streams looked at */
-    uint64_t window;                                /* 0: none */
+    uint64_t sources; /* AttnRes: streams looked at */
+    uint64_t window;  /* 0: none */
 };
 
 /* What one call costs, fused (nothing materialised that need not be) or composed (the sequence of
@@ -35,8 +35,8 @@ struct kernel {
     kernel_cost_fn *fused; /* of one decode step; NULL if missing */
     kernel_cost_fn *composed;
     const char *cost_words; /* the fused formula in words, for `kernels list` */
-    double tolerance;      /* normalised error allowed to variants against the definition */
-    const char *missing;   /* NULL, or why there is no implementation */
+    double tolerance;       /* normalised error allowed to variants against the definition */
+    const char *missing;    /* NULL, or why there is no implementation */
 };
 
 extern const struct kernel kernel_table[];

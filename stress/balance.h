@@ -1,0 +1,50 @@
+#ifndef STRESS_BALANCE_H
+#define STRESS_BALANCE_H
+#include "core/fact.h"
+#include "core/log.h"
+#include "model/inventory.h"
+#include "model/model.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+/* How evenly tokens spread over the experts of a layer. */
+
+#define BALANCE_TOKENS_PER_EXPERT_MIN 50.0 /* mean load under which chance drowns the figures */
+
+/* counts c_i of E experts, mu = mean, n = tokens, k = top-k (facts: coverage 5.1). */
+struct balance {
+    uint32_t experts, unused;
+    uint64_t copies;       /* sum of the counts: tokens * top_k */
+    double mean;           /* mu */
+    double max_mean;       /* max / mu */
+    double balancedness;   /* mu / max */
+    double max_vio;        /* max / mu - 1 (arXiv 2408.15664) */
+    double cv;             /* population sigma / mu */
+    double entropy;        /* H / ln E */
+    double gini;           /* sum (2i - E - 1) x_(i) / (E sum x), i from 1, ascending */
+    double max_mean_floor; /* 1 + sqrt(2 ln E (1 - k/E) / mu): even routing by chance */
+    double cv_floor;       /* sqrt((1 - k/E) / mu) */
+    bool too_few;          /* mu < BALANCE_TOKENS_PER_EXPERT_MIN: no verdict */
+};
+
+/* ERR_USAGE if experts < 2, top_k is 0 or over experts, or no token was counted. experts is the
+ * model's, not the largest id seen. Counts of ranks are judged the same way (top_k 1). */
+int balance_of(const uint64_t *counts, uint32_t experts, uint32_t top_k, struct balance *ret,
+               struct err *e);
+
+/* The time that layers, each waiting for its busiest expert (or rank), take over what they would
+ * take evenly loaded: sum of max over sum of mean, counts [layers][experts]. Never from sums over
+ * layers: two layers with mirrored loads are as slow as each. */
+double balance_slowdown(const uint64_t *counts, uint32_t layers, uint32_t experts);
+
+struct balance_opts {
+    double tokens_per_expert;     /* wanted mean load; 0: 64 */
+    uint64_t time_budget_ns;      /* 0: none */
+    uint64_t memory_budget_bytes; /* 0: 4 GiB */
+    unsigned threads;             /* 0: all */
+    uint64_t seed;
+    unsigned cpu;                    /* feature mask */
+    const struct progress *progress; /* may be NULL */
+};
+
+#endif
