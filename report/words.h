@@ -1,0 +1,21 @@
+#ifndef REPORT_WORDS_H
+#define REPORT_WORDS_H
+#include "core/fact.h"
+
+/* Values as words for people: unit always, thousands separators, error to two digits. */
+
+#define WORDS_BYTES 96
+
+/* A known fact's value: "27,648 B/token", "1.84 ± 0.02 ms/token", "1.90×"; a text is returned as it
+ * is. "unknown" and "none" for the other states; "not recorded" for NULL. Returns ret or f->text.
+ */
+const char *words_fact(const struct fact *f, char ret[WORDS_BYTES]);
+
+/* x with its error in a unit of the fact table ("ns/token", "bytes", "ratio", "x", ...), scaled
+ * where the unit is a time or a rate. error 0: four digits, or exact if x is whole. */
+const char *words_real(double x, double error, const char *unit, char ret[WORDS_BYTES]);
+
+/* A ratio as "0.21 %"; "unknown" for NaN. */
+const char *words_percent(double ratio, char ret[WORDS_BYTES]);
+
+#endif
