@@ -1,6 +1,7 @@
 #ifndef STRESS_KERNEL_H
 #define STRESS_KERNEL_H
 #include "core/err.h"
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,12 +17,15 @@ struct kernel_shape {
     uint64_t rank, nope_dim, rope_dim;            /* MLA */
     uint64_t hidden, latent, inner, shared_inner; /* MoE */
     uint64_t experts, top_k;
-    uint64_t sources; /* AttnRes: streams looked at */
-    uint64_t window;  /* 0: none */
+    uint64_t sources;     /* AttnRes: streams looked at */
+    uint64_t window;      /* 0: none */
+    uint64_t store_bytes; /* of one stored element: cache, weights or sources; 2 BF16, 4 F32 */
+    bool gated;           /* MoE: three matrices an expert, else two; shared experts alike */
 };
 
-/* What one call costs, fused (nothing materialised that need not be) or composed (the sequence of
- * small operations of an engine without the operator, each result written and read again). */
+/* What one call of one new token costs, fused (nothing materialised that need not be) or composed
+ * (the sequence of small operations of an engine without the operator, each result written and read
+ * again). */
 struct kernel_cost {
     double bytes; /* read + written, compulsory traffic of the algorithm */
     double flops;
@@ -35,14 +39,15 @@ struct kernel {
     kernel_cost_fn *fused; /* of one decode step; NULL if missing */
     kernel_cost_fn *composed;
     const char *cost_words; /* the fused formula in words, for `kernels list` */
-    double tolerance;       /* normalised error allowed to variants against the definition */
+    double tolerance;       /* normalised error allowed to variants against the definition, for
+                               inputs of magnitude one; see conformance.h for the norm */
     const char *missing;    /* NULL, or why there is no implementation */
 };
 
 extern const struct kernel kernel_table[];
 extern const size_t kernel_count;
 
-/* The entry, or NULL. */
+/* The entry, or NULL. "dequant.KIND" finds the entry "dequant". */
 const struct kernel *kernel_find(const char *op);
 
 #endif
