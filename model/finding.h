@@ -19,7 +19,8 @@ struct finding {
 struct finding_list {
     struct finding *items;
     size_t count, cap;
-    size_t dropped; /* findings past FINDING_MAX, counted, never hidden: report it */
+    size_t dropped; /* findings past FINDING_MAX, counted, never hidden: report it. The gravest of
+                       them takes the last place */
     struct mem_arena arena;
 };
 
