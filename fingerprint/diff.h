@@ -32,7 +32,7 @@ struct diff {
 /* Compares. Each file stands in exactly one entry. Where several removed and added files share one
  * digest, they are paired as renamed in order of path, each at most once; what is left over stays
  * removed or added. The entries point into the manifests, which must outlive ret. Swapping A and B
- * swaps added and removed and the sides, and changes nothing else. */
+ * swaps added and removed and the sides; only the order of renamed entries may move. */
 void diff_compare(const struct manifest *a, const struct manifest *b, struct diff *ret);
 void diff_release(struct diff *d);
 
