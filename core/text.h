@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 /* Words to numbers. All reject an empty text, a sign, trailing text, a fraction that is not whole
- * in the base unit, and overflow, with ERR_USAGE and the text in the message. */
+ * in the base unit or has over 19 digits, and overflow, with ERR_USAGE and the text in the message. */
 
 /* Decimal digits only. */
 int text_parse_u64(const char *s, uint64_t *ret, struct err *e);
@@ -16,8 +16,8 @@ int text_parse_u64(const char *s, uint64_t *ret, struct err *e);
  * 1024, kB MB GB TB in 1000, B or nothing in 1. "4G" is 4,294,967,296, "1.5M" is 1,572,864. */
 int text_parse_bytes(const char *s, uint64_t *ret, struct err *e);
 
-/* Tokens of context: a number and K or M, which count in 1024 as context lengths do: "128K" is
- * 131,072, "1M" is 1,048,576. */
+/* Tokens of context: a number, optionally with a fraction, and K or M (or k, m), which count in 1024
+ * as context lengths do: "128K" is 131,072, "1M" is 1,048,576. */
 int text_parse_tokens(const char *s, uint64_t *ret, struct err *e);
 
 /* A duration in ns: a number, optionally with a fraction, and ns, us, ms, s, m or h. "60s". A
@@ -35,10 +35,15 @@ const char *text_count(uint64_t n, char ret[TEXT_NUMBER_BYTES]);
 const char *text_bytes(uint64_t bytes, char ret[TEXT_NUMBER_BYTES]);
 /* "1M", "128K", "5000": the shortest exact form, as text_parse_tokens reads it. */
 const char *text_tokens(uint64_t tokens, char ret[TEXT_NUMBER_BYTES]);
-/* Three digits: "1.84 ms", "412 ns", "2.5 s". */
+/* Three digits: "1.84 ms", "412 ns", "2.5 s", "3.2 min", "7.5 h"; "unknown" for NaN. */
 const char *text_duration(double ns, char ret[TEXT_NUMBER_BYTES]);
-/* Significant digits, without a trailing exponent where 1e-4 <= |x| < 1e7; "unknown" for NaN. */
+/* Significant digits (1 to 17), without trailing zeros, and without an exponent where
+ * 1e-4 <= |x| < 1e7; "unknown" for NaN, "infinite" for infinity. */
 const char *text_real(double x, int digits, char ret[TEXT_NUMBER_BYTES]);
+
+/* The character at the start of the n bytes: its code point to ret, its bytes (1 to 4) returned; 0 if
+ * n is 0 or no valid character stands there. */
+size_t text_utf8_next(const void *bytes, size_t n, uint32_t *ret);
 
 /* True if the n bytes are UTF-8 as RFC 3629 has it: no overlong forms, no surrogates. */
 bool text_utf8_valid(const void *bytes, size_t n);
