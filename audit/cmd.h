@@ -4,20 +4,20 @@
 
 /* Exit statuses, the same for every command. */
 enum cmd_exit {
-    CMD_YES = 0,     /* ready, equal, or done */
-    CMD_NO = 1,      /* looked, and the answer is no */
-    CMD_USAGE = 2,   /* the command line makes no sense */
-    CMD_UNKNOWN = 3  /* could not find out */
+    CMD_YES = 0,    /* ready, equal, or done */
+    CMD_NO = 1,     /* looked, and the answer is no */
+    CMD_USAGE = 2,  /* the command line makes no sense */
+    CMD_UNKNOWN = 3 /* could not find out */
 };
 
 struct cmd {
     const char *name;
     int (*run)(const struct options *o); /* returns an exit status; has printed its own errors */
-    unsigned options;     /* OPTION_* bits that it takes beside -h -v -q --json */
-    int args_min, args_max; /* words beside the options; args_max < 0: any number */
-    const char *args;     /* "SUBJECT", as usage shows it */
-    const char *summary;  /* one line */
-    const char *help;     /* paragraphs after the usage line: what it does, an example, statuses */
+    unsigned options;                    /* OPTION_* bits that it takes beside -h -v -q --json */
+    int args_min, args_max;              /* words beside the options; args_max < 0: any number */
+    const char *args;                    /* "SUBJECT", as usage shows it */
+    const char *summary;                 /* one line */
+    const char *help; /* paragraphs after the usage line: what it does, an example, statuses */
 };
 
 extern const struct cmd cmd_table[];

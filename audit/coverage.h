@@ -12,7 +12,7 @@ struct db_support; /* db/db.h: a row that was used */
 
 /* Called once for each support row that a fact was read from. A non-zero return ends coverage_put
  * with that error. The strings live for the call only. */
-typedef int coverage_row_fn(void *ctx, const struct db_support *row, struct err *e);
+typedef int coverage_row_fn(void *ctx, const struct run_support *row, struct err *e);
 
 /* For each FORMAT_OBSERVED fact (scope: module class, text: format) and each backend and hardware
  * of the target, puts a FORMAT_SUPPORT fact of scope "class|backend|hardware"; for each

@@ -55,8 +55,8 @@ void options_print_help(const struct cmd *cmd)
         if (!takes(cmd, rows[i].bit))
             continue;
         snprintf(left, sizeof(left), "%s%c%s--%s%s%s", rows[i].letter ? "-" : "  ",
-                 rows[i].letter ? rows[i].letter : ' ', rows[i].letter ? ", " : " ",
-                 rows[i].name, rows[i].value ? " " : "", rows[i].value ? rows[i].value : "");
+                 rows[i].letter ? rows[i].letter : ' ', rows[i].letter ? ", " : " ", rows[i].name,
+                 rows[i].value ? " " : "", rows[i].value ? rows[i].value : "");
         printf("  %-34s %s\n", left, rows[i].help);
     }
 }
@@ -167,8 +167,8 @@ static int check_words(const struct cmd *cmd, const struct options *o, struct er
     return 0;
 }
 
-int options_parse(const struct cmd *cmd, int argc, char **argv, struct options *ret,
-                  bool *ret_help, struct err *e)
+int options_parse(const struct cmd *cmd, int argc, char **argv, struct options *ret, bool *ret_help,
+                  struct err *e)
 {
     struct options o = {.cmd = cmd, .seed = 1, .cpu = cpu_features()};
     struct option longs[ROWS + 1] = {{0}};

@@ -35,7 +35,7 @@ struct options {
     const struct cmd *cmd;
     bool json;
     const char *db, *policy, *report, *baseline, *support; /* NULL: not given */
-    uint64_t contexts[OPTIONS_CONTEXTS_MAX]; /* tokens */
+    uint64_t contexts[OPTIONS_CONTEXTS_MAX];               /* tokens */
     size_t context_count;
     uint64_t budget_ns;    /* 0: not given */
     uint64_t memory_bytes; /* 0: not given */
@@ -43,7 +43,7 @@ struct options {
     unsigned threads;      /* 0: one a processor */
     uint64_t seed;
     bool seed_given, layers, tensors, force;
-    unsigned cpu;          /* CPU_* features to use; all that there are unless --cpu says less */
+    unsigned cpu; /* CPU_* features to use; all that there are unless --cpu says less */
     enum fail_on fail_on;
     const char *const *args; /* the other words */
     int arg_count;
@@ -54,8 +54,8 @@ struct cmd;
 /* Parses argv[1..argc) for cmd; argv[0] is the command's name. ERR_USAGE, fit to print, for an
  * option that is unknown or not the command's, given twice, without its value or with one that
  * cannot be read, and for too few or too many words. Sets *ret_help on -h or --help. */
-int options_parse(const struct cmd *cmd, int argc, char **argv, struct options *ret,
-                  bool *ret_help, struct err *e);
+int options_parse(const struct cmd *cmd, int argc, char **argv, struct options *ret, bool *ret_help,
+                  struct err *e);
 
 /* The lines of `assay CMD --help` for the options that cmd takes, on stdout. */
 void options_print_help(const struct cmd *cmd);

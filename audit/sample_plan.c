@@ -5,9 +5,24 @@
 #include <string.h>
 
 enum {
-    HIDDEN = 384, VOCAB = 2048, LAYERS = 9, HEADS = 4, HEAD_DIM = 128, QKV = HEADS * HEAD_DIM,
-    Q_RANK = 192, KV_RANK = 512, ROPE = 64, NOPE = 128, CONV = 4, A_LOG = 8,
-    DENSE = 1024, EXPERTS = 32, LATENT = 192, INNER = 128, SHARED = 256, GROUP = 32
+    HIDDEN = 384,
+    VOCAB = 2048,
+    LAYERS = 9,
+    HEADS = 4,
+    HEAD_DIM = 128,
+    QKV = HEADS * HEAD_DIM,
+    Q_RANK = 192,
+    KV_RANK = 512,
+    ROPE = 64,
+    NOPE = 128,
+    CONV = 4,
+    A_LOG = 8,
+    DENSE = 1024,
+    EXPERTS = 32,
+    LATENT = 192,
+    INNER = 128,
+    SHARED = 256,
+    GROUP = 32
 };
 
 struct maker {
