@@ -1,23 +1,21 @@
 #ifndef STRESS_METER_H
 #define STRESS_METER_H
-#include <stdbool.h>
 #include <stdint.h>
 
 /* How long a piece of work takes, and how sure that is. The method is nanobench's: epochs of as
  * many iterations as make the clock's own resolution vanish, and the median over epochs.
  *
  * Inside the clock: the calls of the callback, one after the other, and one indirect call each.
- * Outside: the warm-up (one call), the choice of the iterations per epoch (at most
- * METER_PROBES_MAX calls' worth of doubling) and all arithmetic of the meter. Nothing flushes
- * caches between iterations: a callback whose data fits a cache is measured out of that cache. */
+ * Outside: the warm-up (one call), the choice of the iterations per epoch and all arithmetic of the
+ * meter. Nothing flushes caches between iterations: a callback whose data fits a cache is measured
+ * out of that cache. */
 
 #define METER_EPOCHS_MIN 11     /* epochs behind a median that may be called ok (nanobench) */
 #define METER_EPOCHS_LEAST 3    /* epochs made whatever the budget: fewer have no spread */
-#define METER_EPOCHS_MAX 1001   /* no more, whatever the budget */
 #define METER_EPOCH_NS 1000000u /* an epoch is at least 1 ms long ... */
 #define METER_EPOCH_TICKS 1000u /* ... and at least 1000 steps of the clock */
 #define METER_SPREAD_MAX 0.05   /* MAD over median from which a result is unstable (nanobench) */
-#define METER_ITERATIONS_MAX (1ull << 32)
+#define METER_ITERATIONS_MAX (1ull << 24) /* in an epoch */
 
 enum meter_state {
     METER_OK,
@@ -35,9 +33,7 @@ struct meter_clock {
 };
 
 struct meter_opts {
-    uint64_t budget_ns; /* of all the calls, warm-up included; 0: METER_EPOCHS_MIN epochs. What is
-                           left after these is spent on more epochs only if `fill` is set */
-    bool fill;
+    uint64_t budget_ns;              /* of all the calls, warm-up included; 0: no bound */
     const struct meter_clock *clock; /* NULL: the monotonic clock of the system */
 };
 
@@ -50,8 +46,9 @@ struct meter_result {
     enum meter_state state;
 };
 
-/* Measures fn(ctx). Makes at least 1 + METER_EPOCHS_LEAST calls, so a callback that takes longer
- * than budget_ns / 4 goes over the budget; the caller decides beforehand. */
+/* Measures fn(ctx) over METER_EPOCHS_MIN epochs, or fewer if the budget would not hold them. Makes
+ * at least 1 + METER_EPOCHS_LEAST calls, so a callback that takes longer than budget_ns / 4 goes
+ * over the budget; the caller decides beforehand. */
 void meter_measure(meter_fn *fn, void *ctx, const struct meter_opts *o, struct meter_result *ret);
 
 /* Two callbacks side by side: pairs of epochs, a then b, then b then a, so that whatever drifts
@@ -67,10 +64,5 @@ void meter_compare(meter_fn *a, void *a_ctx, meter_fn *b, void *b_ctx, const str
                    struct meter_pair *ret);
 
 const char *meter_state_name(enum meter_state s); /* "ok", "unstable", "too short" */
-
-/* The median of v[0..n), n > 0; sorts v. And the median of the distances from `middle`, which
- * overwrites v with them. */
-double meter_median(double *v, unsigned n);
-double meter_mad(double *v, unsigned n, double middle);
 
 #endif
