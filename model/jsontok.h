@@ -2,6 +2,7 @@
 #define MODEL_JSONTOK_H
 #include "core/err.h"
 #include "core/mem.h"
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -22,7 +23,7 @@ enum jsontok_kind {
     JSONTOK_KEY,
     JSONTOK_TEXT,
     JSONTOK_UINT,   /* digits only, and it fits 64 bits: exact in u64 */
-    JSONTOK_NUMBER, /* every other number: jsontok_number_name says which kind */
+    JSONTOK_NUMBER, /* every other number: jsontok_name says which kind */
     JSONTOK_TRUE,
     JSONTOK_FALSE,
     JSONTOK_NULL
@@ -63,7 +64,12 @@ int jsontok_next(struct jsontok *t, struct jsontok_token *ret, struct err *e);
 int jsontok_skip(struct jsontok *t, const struct jsontok_token *first, struct err *e);
 
 /* True if the token is a key or text equal to s. */
-int jsontok_is(const struct jsontok_token *token, const char *s);
+bool jsontok_is(const struct jsontok_token *token, const char *s);
+
+#define JSONTOK_PLAIN_BYTES 304
+
+/* The text of a token fit for a message (text_plain), cut with "..." where it is long. */
+const char *jsontok_plain(const struct jsontok_token *token, char ret[JSONTOK_PLAIN_BYTES]);
 
 /* "an object", "text", "a fraction": what a token is, for messages. */
 const char *jsontok_name(const struct jsontok_token *token);
