@@ -12,14 +12,17 @@
 
 struct cJSON;
 
-#define JSON_DOCUMENT_BYTES_MAX (64u << 20) /* a config of a large mixed-precision model has 3 MB */
+#define JSON_DOCUMENT_BYTES_MAX (64u << 20) /* configs of mixed-precision models have 3 MB */
 #define JSON_DEPTH_MAX 64                   /* cJSON recurses; real configs nest 7 deep */
+#define JSON_VALUES_MAX (4u << 20)          /* cJSON takes 80 bytes for each, even for a 0 */
+#define JSON_NUMBER_BYTES_MAX 63            /* cJSON reads no more of a number */
 
 /* Parses text[0..bytes) as one JSON value. A byte order mark at the start is skipped and reported
  * in *ret_bom (may be NULL): legal nowhere, common in the wild. ERR_FORMAT, with line and column
  * where there is one, for anything RFC 8259 forbids, for a key twice in one object (also when equal
- * only after unescaping; the key is named), and for \u0000. ERR_LIMIT past the two limits above.
- * *ret is set on success only; free with json_free. */
+ * only after unescaping; the key is named), for \u0000 and for half a surrogate pair. ERR_LIMIT
+ * past the limits above, for a number past the range of a double, and when there is no memory. *ret
+ * is set on success only; free with json_free. */
 int json_parse(const char *text, size_t bytes, struct cJSON **ret, bool *ret_bom, struct err *e);
 void json_free(struct cJSON *doc);
 
@@ -47,12 +50,13 @@ const char *json_kind_name(enum json_kind kind); /* "a number", "an object", "mi
 bool json_text(const struct cJSON *item, const char **ret);
 bool json_bool(const struct cJSON *item, bool *ret);
 bool json_real(const struct cJSON *item, double *ret);
-/* A whole number from 0 to 2^53; 1e3 and 4.0 count as whole. */
+/* A whole number from 0 to 2^53 - 1; 1e3 and 4.0 count as whole. 2^53 itself is refused, since
+ * 2^53 + 1 reads as the same double. */
 bool json_u64(const struct cJSON *item, uint64_t *ret);
 
 /* Writing: build with these, print, free. Each add appends to an object (key not NULL) or an array
  * (key NULL) and returns what it added. Text that is not UTF-8 is added with U+FFFD in place of the
- * bad bytes. NaN and infinity become null. */
+ * bad bytes. NaN and infinity become null. Keys are the caller's to keep apart. */
 struct cJSON *json_object(void);
 struct cJSON *json_array(void);
 struct cJSON *json_add_object(struct cJSON *to, const char *key);

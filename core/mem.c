@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define CHUNK_BYTES (64u << 10)
 
@@ -11,10 +12,16 @@ struct mem_chunk {
     _Alignas(16) unsigned char data[];
 };
 
+/* 3 is the exit status for "could not find out". */
 static _Noreturn void out_of_memory(size_t count, size_t size)
 {
     fprintf(stderr, "assay: out of memory (%zu x %zu bytes)\n", count, size);
-    abort();
+    _exit(3);
+}
+
+void mem_exhausted(size_t bytes)
+{
+    out_of_memory(1, bytes);
 }
 
 void *mem_alloc(size_t count, size_t size)

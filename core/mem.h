@@ -11,6 +11,9 @@
 /* count * size bytes, zeroed. Never NULL; ends the process on overflow or when out of memory. */
 void *mem_alloc(size_t count, size_t size);
 
+/* Ends the process for want of `bytes` bytes: for libraries that return NULL. */
+_Noreturn void mem_exhausted(size_t bytes);
+
 /* A copy of s. Never NULL. Free with free(). */
 char *mem_strdup(const char *s);
 
