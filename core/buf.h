@@ -10,8 +10,8 @@
 struct buf {
     char *data;
     size_t len, cap;
-    size_t max;  /* most bytes it may hold */
-    bool over;   /* something did not fit */
+    size_t max; /* most bytes it may hold */
+    bool over;  /* something did not fit */
 };
 
 void buf_init(struct buf *b, size_t max_bytes);

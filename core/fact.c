@@ -270,7 +270,11 @@ const char *fact_words(const struct fact *f, char *ret, size_t ret_bytes)
             int_words(f, number);
         n = snprintf(ret, ret_bytes, "%s", number);
     }
-    if (n >= (int)ret_bytes && ret_bytes >= 4)
-        memcpy(ret + ret_bytes - 4, "...", 4);
+    if (n >= (int)ret_bytes && ret_bytes >= 4) {
+        size_t at = ret_bytes - 4; /* not within a character */
+        while (at && ((unsigned char)ret[at] & 0xc0) == 0x80)
+            at--;
+        memcpy(ret + at, "...", 4);
+    }
     return ret;
 }

@@ -26,13 +26,13 @@ struct fact {
     enum fact_key key;
     const char *scope; /* which layer kind, file, backend; "" for the whole subject. Never NULL */
     enum fact_state state;
-    int64_t i;         /* value of a FACT_INT; 0 or 1 of a FACT_BOOL */
-    double x;          /* value of a FACT_REAL */
-    double error;      /* of a FACT_REAL: half width of the spread in the same unit (a MAD, a
-                          standard error); 0 when exact */
-    const char *text;  /* value of a FACT_TEXT */
+    int64_t i;          /* value of a FACT_INT; 0 or 1 of a FACT_BOOL */
+    double x;           /* value of a FACT_REAL */
+    double error;       /* of a FACT_REAL: half width of the spread in the same unit (a MAD, a
+                           standard error); 0 when exact */
+    const char *text;   /* value of a FACT_TEXT */
     const char *source; /* where it was seen: "config.json", "tensor headers", "measured" */
-    const char *why;   /* of an unknown fact: what stood in the way, and what to do */
+    const char *why;    /* of an unknown fact: what stood in the way, and what to do */
 };
 
 /* One point of a curve. */
@@ -41,7 +41,7 @@ struct fact_point {
     const char *scope;    /* mixer kind */
     double x, y, y_error; /* y_error: half width of the spread, 0 when exact */
     const char *x_unit, *y_unit;
-    const char *note;     /* "" or why the point is missing; then y is NaN */
+    const char *note; /* "" or why the point is missing; then y is NaN */
 };
 
 /* Tokens that one expert of one layer got. */
@@ -60,7 +60,7 @@ struct fact_sink {
 };
 
 /* The table's row for a key. */
-const char *fact_name(enum fact_key key);    /* "model.params.total" */
+const char *fact_name(enum fact_key key); /* "model.params.total" */
 enum fact_type fact_type(enum fact_key key);
 const char *fact_unit(enum fact_key key);    /* "bytes", "tokens", "" */
 const char *fact_meaning(enum fact_key key); /* one line */
@@ -82,7 +82,7 @@ int fact_put_absent(const struct fact_sink *s, enum fact_key key, const char *sc
 int fact_put_unknown(const struct fact_sink *s, enum fact_key key, const char *scope,
                      const char *why, struct err *e);
 
-/* Facts kept in memory, with copies of their strings: for rules, tests and --json. */
+/* Facts kept in memory, with copies of their strings ("" for NULL): for rules, tests and --json. */
 struct fact_list {
     struct fact *items;
     size_t count, cap;
@@ -97,7 +97,9 @@ void fact_list_release(struct fact_list *l);
 struct fact_sink fact_list_sink(struct fact_list *l);
 /* The first fact of that key and scope (NULL scope: any scope), or NULL. */
 const struct fact *fact_list_find(const struct fact_list *l, enum fact_key key, const char *scope);
-/* The value as words with its unit and error: "27,648 bytes/token", "1.31", "unknown: ...". */
+/* The value as words with its unit and error: "27,648 bytes/token", "1.31 ± 0.02 x", "12.3 GB/s",
+ * "absent", "unknown: ...". Text is not escaped; what does not fit is cut with "...". Returns ret.
+ */
 const char *fact_words(const struct fact *f, char *ret, size_t ret_bytes);
 
 #endif

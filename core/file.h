@@ -31,10 +31,11 @@ int file_read_at(int fd, void *ret, size_t n, uint64_t offset, struct err *e);
 int file_read(const char *path, struct buf *b, struct err *e);
 
 /* Writes a file so that it is there whole or not at all: a temporary file beside it, fsync, rename,
- * fsync of the folder. A link is followed, and what it leads to is replaced. ERR_UNSUPPORTED if path
- * is a directory, a FIFO, a device or a link to nothing: such a thing is never replaced. On failure
- * the temporary is removed, whatever was at path is untouched, and the message says which step
- * failed (a full disk says so); ERR_NOTFOUND if the folder is not there, else ERR_IO, ERR_LIMIT. */
+ * fsync of the folder. A link is followed, and what it leads to is replaced. ERR_UNSUPPORTED if
+ * path is a directory, a FIFO, a device or a link to nothing: such a thing is never replaced. On
+ * failure the temporary is removed, whatever was at path is untouched, and the message says which
+ * step failed (a full disk says so); ERR_NOTFOUND if the folder is not there, else ERR_IO,
+ * ERR_LIMIT. */
 int file_write(const char *path, const void *bytes, size_t n, struct err *e);
 
 /* dir/name into ret, which may be dir itself; name alone if dir is empty. ERR_LIMIT if it does not

@@ -22,8 +22,10 @@ char *mem_strdup(const char *s);
  * Never NULL for need > 0. */
 void *mem_grow(void *p, size_t *cap, size_t need, size_t size);
 
-/* count * size bytes, zeroed, aligned to 64. ERR_LIMIT on overflow or when there is no memory; the
- * message carries the bytes wanted. *ret is set on success only. Free with free(). */
+/* count * size bytes, zeroed, aligned to 64. ERR_LIMIT on overflow, when there is no memory, and
+ * when the memory that is free (of the host, or under the container's limit) is less, since Linux
+ * would grant it and kill the process later; the message carries the bytes wanted and free. *ret is
+ * set on success only. Free with free(). */
 int mem_try(size_t count, size_t size, void **ret, struct err *e);
 
 /* An arena: many small things with one end. Zero-initialised is empty and ready. */

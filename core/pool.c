@@ -38,8 +38,10 @@ int pool_run(unsigned threads, size_t jobs, pool_fn *fn, void *ctx, struct err *
     unsigned started = 0;
     int rc = 0;
 
-    if (want > POOL_THREADS_MAX)
+    if (threads > POOL_THREADS_MAX)
         return err_set(e, ERR_LIMIT, "%u threads are over the limit of %u", want, POOL_THREADS_MAX);
+    if (want > POOL_THREADS_MAX)
+        want = POOL_THREADS_MAX;
     if (want > jobs)
         want = (unsigned)jobs;
     if (want == 0)

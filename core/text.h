@@ -7,7 +7,8 @@
 #include <stdint.h>
 
 /* Words to numbers. All reject an empty text, a sign, trailing text, a fraction that is not whole
- * in the base unit or has over 19 digits, and overflow, with ERR_USAGE and the text in the message. */
+ * in the base unit or has over 19 digits, and overflow, with ERR_USAGE and the text in the message.
+ */
 
 /* Decimal digits only. */
 int text_parse_u64(const char *s, uint64_t *ret, struct err *e);
@@ -16,8 +17,8 @@ int text_parse_u64(const char *s, uint64_t *ret, struct err *e);
  * 1024, kB MB GB TB in 1000, B or nothing in 1. "4G" is 4,294,967,296, "1.5M" is 1,572,864. */
 int text_parse_bytes(const char *s, uint64_t *ret, struct err *e);
 
-/* Tokens of context: a number, optionally with a fraction, and K or M (or k, m), which count in 1024
- * as context lengths do: "128K" is 131,072, "1M" is 1,048,576. */
+/* Tokens of context: a number, optionally with a fraction, and K or M (or k, m), which count in
+ * 1024 as context lengths do: "128K" is 131,072, "1M" is 1,048,576. */
 int text_parse_tokens(const char *s, uint64_t *ret, struct err *e);
 
 /* A duration in ns: a number, optionally with a fraction, and ns, us, ms, s, m or h. "60s". A
@@ -41,8 +42,8 @@ const char *text_duration(double ns, char ret[TEXT_NUMBER_BYTES]);
  * 1e-4 <= |x| < 1e7; "unknown" for NaN, "infinite" for infinity. */
 const char *text_real(double x, int digits, char ret[TEXT_NUMBER_BYTES]);
 
-/* The character at the start of the n bytes: its code point to ret, its bytes (1 to 4) returned; 0 if
- * n is 0 or no valid character stands there. */
+/* The character at the start of the n bytes: its code point to ret, its bytes (1 to 4) returned; 0
+ * if n is 0 or no valid character stands there. */
 size_t text_utf8_next(const void *bytes, size_t n, uint32_t *ret);
 
 /* True if the n bytes are UTF-8 as RFC 3629 has it: no overlong forms, no surrogates. */

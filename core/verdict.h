@@ -27,13 +27,13 @@ enum verdict_item {
 
 struct verdict {
     enum verdict_item item;
-    const char *rule;   /* stable word: "formats.native", "context.growth", "item" for the sum */
-    bool sum;           /* the verdict of the whole item, made of the item's other verdicts */
-    bool required;      /* by the policy: a fail or unknown here decides readiness */
+    const char *rule; /* stable word: "formats.native", "context.growth", "item" for the sum */
+    bool sum;         /* the verdict of the whole item, made of the item's other verdicts */
+    bool required;    /* by the policy: a fail or unknown here decides readiness */
     enum verdict_status status;
-    const char *title;  /* headline word: "Not proven", "Downloadable"; "" for rules */
-    const char *text;   /* one or two whole sentences with the numbers that decided */
-    const char *advice; /* what would settle or mend it: a command or a step; "" if nothing */
+    const char *title;   /* headline word: "Not proven", "Downloadable"; "" for rules */
+    const char *text;    /* one or two whole sentences with the numbers that decided */
+    const char *advice;  /* what would settle or mend it: a command or a step; "" if nothing */
     const size_t *facts; /* [fact_count] indices into the run's facts, in order of weight */
     size_t fact_count;
 };
@@ -41,8 +41,8 @@ struct verdict {
 const char *verdict_status_name(enum verdict_status s); /* "pass", "warn", ..., "not applicable" */
 const char *verdict_status_mark(enum verdict_status s); /* "✓" "!" "✗" "?" "–" */
 bool verdict_status_find(const char *name, enum verdict_status *ret);
-const char *verdict_item_name(enum verdict_item i);     /* "formats", ..., "readiness" */
-const char *verdict_item_title(enum verdict_item i);    /* "Formats", "Long context", ... */
+const char *verdict_item_name(enum verdict_item i);  /* "formats", ..., "readiness" */
+const char *verdict_item_title(enum verdict_item i); /* "Formats", "Long context", ... */
 bool verdict_item_find(const char *name, enum verdict_item *ret);
 
 /* The gravest of two for the sum of an item: fail, then unknown, then warn, then pass; not
