@@ -122,10 +122,12 @@ static void flipped_byte_with_old_times_is_seen(void **state)
     assert_memory_not_equal(after.sha256, before.sha256, SHA256_BYTES);
 }
 
+enum meddling { GROW, SHRINK, REWRITE, TOUCH };
+
 /* What a hook does to the file at its first call, as another process would. */
 struct meddler {
     const char *path;
-    enum { GROW, SHRINK, REWRITE, TOUCH_MODE } how;
+    enum meddling how;
     int calls;
     size_t bytes;
 };
@@ -160,9 +162,9 @@ static void meddle(void *ctx, size_t bytes)
 static void change_during_read_gives_no_digest(void **state)
 {
     static const struct {
-        int how;
+        enum meddling how;
         const char *word;
-    } cases[] = {{GROW, "size"}, {SHRINK, "ended"}, {REWRITE, "ctime"}, {TOUCH_MODE, "mtime"}};
+    } cases[] = {{GROW, "size"}, {SHRINK, "ended"}, {REWRITE, "ctime"}, {TOUCH, "mtime"}};
 
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
