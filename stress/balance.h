@@ -47,4 +47,17 @@ struct balance_opts {
     const struct progress *progress; /* may be NULL */
 };
 
+/* Runs the model's own routers on synthetic hidden vectors: standard normal, scaled to a mean
+ * square of one, the same vectors for each layer. That shows what the weights prefer where the
+ * inputs prefer nothing; it is no traffic, and every source says "synthetic". dir is the folder of
+ * the inventory's shards.
+ *
+ * Puts the BALANCE_* facts, scope "layer 12" and "worst" (of each figure, the worst layer, which
+ * the source names), and the loads. A dense model: BALANCE_SOURCE absent. No router tensors, or
+ * ones that cannot be read: unknown with the reason. Mean load under BALANCE_TOKENS_PER_EXPERT_MIN:
+ * the figures are unknown. Where time does not allow all layers, evenly spaced ones are taken and
+ * BALANCE_LEFT_OUT names the others. */
+int balance_run(const struct model *m, const struct inventory *inv, const char *dir,
+                const struct balance_opts *o, const struct fact_sink *sink, struct err *e);
+
 #endif
