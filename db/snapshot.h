@@ -40,6 +40,10 @@ int snapshot_put(struct db *db, int64_t subject, const char *digest,
                  const struct snapshot_file *files, size_t file_count, int64_t *ret_snapshot,
                  struct err *e);
 
+/* The files of a snapshot, sorted by path, in the arena. */
+int snapshot_files(struct db *db, int64_t snapshot, struct mem_arena *arena,
+                   struct snapshot_file **ret_files, size_t *ret_count, struct err *e);
+
 struct snapshot {
     int64_t id;
     const char *subject, *digest;  /* digest NULL if incomplete */
