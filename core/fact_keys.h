@@ -87,6 +87,8 @@ X(STRESS_CACHE_CONSTANT, "stress.cache.constant", FACT_REAL, "bytes",
   "intercept of the measured cache, all layers of the kind <mixer kind>")
 X(STRESS_CACHE_OFF, "stress.cache.off", FACT_REAL, "ratio",
   "largest distance of measured from predicted cache, relative <mixer kind>")
+X(STRESS_CACHE_AGREES, "stress.cache.agrees", FACT_TEXT, "",
+  "yes, or what the fit of the measured cache found otherwise than predicted <mixer kind>")
 X(STRESS_DECODE, "stress.decode", FACT_REAL, "ns/token",
   "decode time of one layer at the longest context measured <mixer kind>")
 X(STRESS_DECODE_GROWTH, "stress.decode.growth", FACT_TEXT, "",
@@ -97,7 +99,8 @@ X(STRESS_DECODE_QUALITY, "stress.decode.quality", FACT_TEXT, "",
   "ok, unstable or too short, with what disturbed the clock <mixer kind>")
 X(STRESS_IPC, "stress.ipc", FACT_REAL, "instructions/cycle",
   "of the decode step at the longest context, where counters are ok <mixer kind>")
-X(STRESS_EPOCHS, "stress.epochs", FACT_INT, "epochs", "repetitions behind the median at the longest context <mixer kind>")
+X(STRESS_EPOCHS, "stress.epochs", FACT_INT, "epochs",
+  "repetitions behind the median at the longest context <mixer kind>")
 
 /* Item 4: expert balance. */
 X(BALANCE_SOURCE, "balance.source", FACT_TEXT, "", "recorded traffic, or synthetic inputs")
@@ -117,7 +120,8 @@ X(BALANCE_CV_FLOOR, "balance.cv.floor", FACT_REAL, "ratio",
 X(BALANCE_ENTROPY, "balance.entropy", FACT_REAL, "ratio",
   "entropy of the load over that of an even one <layer, or worst>")
 X(BALANCE_GINI, "balance.gini", FACT_REAL, "ratio", "Gini coefficient <layer, or worst>")
-X(BALANCE_UNUSED, "balance.unused", FACT_INT, "experts", "experts without a token <layer, or worst>")
+X(BALANCE_UNUSED, "balance.unused", FACT_INT, "experts",
+  "experts without a token <layer, or worst>")
 
 /* Item 5: fingerprint. */
 X(FINGERPRINT_DIGEST, "fingerprint.digest", FACT_TEXT, "",

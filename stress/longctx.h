@@ -7,12 +7,11 @@
 /* The ladder of context lengths: one layer of each mixer kind, at its real head shapes and batch 1,
  * its cache allocated as engines keep it and filled, its decode step timed. */
 
-#define LONGCTX_FIRST_TOKENS 4096u
 #define LONGCTX_TARGET_MAX (1ull << 32) /* tokens */
 #define LONGCTX_KINDS_MAX 16            /* mixers of different shape in one model */
 
 struct longctx_opts {
-    uint64_t target_tokens;       /* last rung; at least LONGCTX_FIRST_TOKENS */
+    uint64_t target_tokens;       /* last rung; 1 to LONGCTX_TARGET_MAX */
     uint64_t memory_budget_bytes; /* for the cache of one layer and its scratch */
     uint64_t time_budget_ns;      /* for everything; 0: none */
     unsigned threads;             /* of the whole-host bandwidth; kernels run on one. 0: all */
