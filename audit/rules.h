@@ -45,7 +45,8 @@ const struct rules_entry *rules_entry(size_t i);
 
 /* Puts findings as MODEL_FINDING facts in the form that the rules read: scope is the code (from the
  * second of a code on "code 2", "code 3"; a scope is unique in a run), the text is the severity's
- * name, ": ", and the finding's text. Dropped findings become one of code "findings-dropped". */
+ * name, ": ", and the finding's text. Dropped findings become one of code "findings-dropped",
+ * whose severity is unknown. */
 int rules_findings_put(const struct finding_list *l, const char *source,
                        const struct fact_sink *sink, struct err *e);
 
