@@ -11,12 +11,13 @@
  * is older than the backend that it speaks of. */
 
 enum support_kind {
-    SUPPORT_FORMATS,  /* probes/format_support.csv: backend,format,hardware,verdict,... */
-    SUPPORT_OPERATORS /* probes/operator_support.csv: backend,operator,hardware,status,... */
+    SUPPORT_FORMATS,   /* probes/format_support.csv */
+    SUPPORT_OPERATORS, /* probes/operator_support.csv */
+    SUPPORT_KINDS
 };
 
 enum support_status {
-    SUPPORT_UNKNOWN, /* not in the table; in the operator table also: looked for and not found */
+    SUPPORT_UNKNOWN, /* not in the table; of a row: looked for and not found, or not verified */
     /* formats */
     SUPPORT_NATIVE,      /* the matrix product runs in the stored number format */
     SUPPORT_SUPPORTED,   /* the source says supported and not by which path: less than native */
@@ -36,18 +37,24 @@ enum support_status {
 #define SUPPORT_ROWS_MAX 20000
 #define SUPPORT_FIELD_BYTES_MAX 1000 /* a field longer than that is an unclosed quote */
 
+/* The header lines, which tell the kinds apart. */
+#define SUPPORT_FORMATS_HEADER "backend,format,hardware,verdict,condition,source,as_of"
+#define SUPPORT_OPERATORS_HEADER "backend,operator,hardware,status,condition,source,as_of"
+
 /* One statement. The fields are those of the CSV.
  *
  * entry is a format as model/quant.h spells it or an operator as model/operators.h does; a last "*"
- * stands for any ending ("fp8-block-*").
+ * stands for any ending ("fp8-block-*"). GGUF types are spelled "gguf-q4_k"; a method of whose
+ * tensors no format name tells ("torchao") stands under its own name.
  * hardware is one word: sm70 ... sm121 (CUDA capability without the dot), mi300, mi355x, x86, arm,
  * tpu, metal, vulkan, ascend, intel_gpu, opencl, hexagon, webgpu; a group, cuda (every sm) or amd
  * (every mi); or any.
  * condition is free text, before which may stand words that narrow the row, then "; " or the end:
  *     class=C    speaks of that module class only (quant_class_name: routed_experts ...)
  *     act=A      speaks of feed-forwards with that activation only (model_act_name: situ ...)
- *     option=O   holds only if the backend is started with that option: such a row is listed, and
- *                decides only where no row without option speaks */
+ *     option=O   holds only in a setting that the format does not tell: a start option, or
+ *                quantised activations. Such a row is listed, and decides only where no row
+ *                without option speaks */
 struct support_row {
     const char *backend, *entry, *hardware;
     enum support_status status;
@@ -59,26 +66,29 @@ struct support_row {
 };
 
 struct support_table {
-    enum support_kind kind;
     struct support_row *rows; /* the newest layer first, in order of lines */
     size_t count;
     unsigned layers;
+};
+
+struct support {
+    struct support_table tables[SUPPORT_KINDS];
     struct mem_arena arena;
 };
 
-/* The shipped table. ERR_FORMAT would be a mistake of ours: the tests exclude it. */
-int support_shipped(enum support_kind kind, struct support_table *ret, struct err *e);
+/* The shipped tables. An error would be a mistake of ours, which the tests exclude. */
+int support_init(struct support *s, struct err *e);
 
-/* Puts the rows of a CSV text before those of the table. Strict RFC 4180: the header line must be
- * that of the kind, LF or CRLF, quotes doubled inside quotes; no empty lines. ERR_FORMAT names
- * origin, line and column for a wrong header, a wrong number of fields, a stray or unclosed quote,
- * a byte that is no UTF-8 or a control character, a word for hardware or status that the kind does
- * not know, an unknown condition word, and an empty backend, entry, source or as_of. ERR_LIMIT
- * names the limit. On failure the table is as before. */
-int support_add(struct support_table *t, const char *text, size_t bytes, const char *origin,
+/* Puts the rows of a CSV text before those of the table that its header line names. Strict RFC
+ * 4180: LF or CRLF, quotes doubled inside quotes; no empty lines, no line breaks in a field. On an
+ * ERR_FORMAT the message names origin, line and column: no known header, a wrong number of fields,
+ * a stray or unclosed quote, a byte that is no UTF-8 or a control character, a word for hardware or
+ * status that is not known, a condition word that is not, an empty backend, entry or source, or a
+ * date that is none. ERR_LIMIT names the limit. On failure s is as before. */
+int support_add(struct support *s, const char *text, size_t bytes, const char *origin,
                 struct err *e);
 
-void support_release(struct support_table *t);
+void support_release(struct support *s);
 
 struct support_answer {
     enum support_status status;
@@ -90,25 +100,25 @@ struct support_answer {
 };
 
 /* What backend does with a format on hardware. class (quant_class_name) and act (model_act_name)
- * narrow the rows that name one; NULL is "not known", and then those rows do not narrow and all
- * match. Of the rows that match, the newest layer decides; in it those without option= before those
- * with; of these the most specific hardware; of these one with a definite path before "supported";
- * of these the worst. A class that holds several formats, "mxfp4-pack-quantized+bf16", gets the
- * worst of its parts, and unknown stands between expand and reject. Never fails. The rows belong
- * to the table. */
-void support_format(const struct support_table *t, const char *backend, const char *format,
+ * narrow the rows that name one; NULL is "not known", and then such rows match too. Of the rows
+ * that match, the newest layer decides; in it those without option= before those with; of these
+ * those that name the activation asked for, then the class asked for, before general ones; of
+ * these the most specific hardware; of these a definite path before "supported"; of these the
+ * worst. A class that holds several formats, "mxfp4-pack-quantized+bf16", gets the worst of its
+ * parts. From worst to best: reject, unknown, expand, convert, weight_only, supported, native.
+ * Never fails. The rows belong to s. */
+void support_format(const struct support *s, const char *backend, const char *format,
                     const char *hardware, const char *class, const char *act,
                     struct support_answer *ret);
 
-/* The same for an operator: which rows decide is the same, and the worst is none, then unknown,
- * composed, partial, fused. */
-void support_operator(const struct support_table *t, const char *backend, const char *operator,
-                      const char * hardware, struct support_answer *ret);
+/* The same for an operator. From worst to best: none, unknown, composed, partial, fused. */
+void support_operator(const struct support *s, const char *backend, const char *op,
+                      const char *hardware, struct support_answer *ret);
 
 void support_answer_release(struct support_answer *a);
 
-/* True if the table has a row of that backend: tells a wrong name from a thin table. */
-bool support_has_backend(const struct support_table *t, const char *backend);
+/* True if a table has a row of that backend: tells a wrong name from a thin table. */
+bool support_has_backend(const struct support *s, const char *backend);
 /* True if the word may stand in the hardware column, so a policy may ask for it. */
 bool support_has_hardware(const char *hardware);
 
