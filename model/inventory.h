@@ -14,8 +14,9 @@
 #define INVENTORY_SHARDS_MAX 10000
 
 struct inventory_shard {
-    const char *path;    /* relative to the subject's folder, as the index names it */
-    uint64_t file_bytes; /* size of the file */
+    const char *path;     /* relative to the subject's folder, as the index names it */
+    uint64_t file_bytes;  /* size of the file */
+    uint64_t end_bytes;   /* what its header says the size must be */
     uint64_t data_offset; /* where tensor data starts: 8 + header length */
     size_t tensors;
 };
@@ -40,12 +41,26 @@ int inventory_add_safetensors(struct inventory *inv, const char *path, uint64_t 
                               const char *header, size_t header_bytes,
                               struct finding_list *findings, struct err *e);
 
+struct safetensors; /* model/safetensors.h */
+
+/* Adds a shard whose header was parsed, say in another thread, with copies of what it holds. The
+ * file may have another size than its header says: what the header tells is worth having, and the
+ * inventory is then never complete. ERR_LIMIT past the limits above, ERR_USAGE if path was added
+ * before. */
+int inventory_add_header(struct inventory *inv, const char *path, uint64_t file_bytes,
+                         const struct safetensors *header, struct err *e);
+
 struct shard_index; /* model/index.h */
 
-/* Sorts, and compares with the index (NULL: there is none) both ways: a tensor in two shards, one
- * that the index names and no shard has, one that no index names, one in another shard than named,
- * shards named and not added. Each is a finding with its names; many of one kind are counted and
- * the first few named. */
+/* Sorts, and compares with the index (NULL: there is none) both ways. Each of these is a finding
+ * with its names; many of one kind are counted and the first few named:
+ * "tensor-twice" (fail: in two shards, and the copies differ or no index says which one counts),
+ * "tensor-copies" (warn: in two shards, alike by their headers, the index chooses one),
+ * "index-tensor-missing" (fail: named, and its shard has no such tensor), "tensor-other-shard"
+ * (fail: in another shard than named), "shards-not-read" (fail: named and not added), and as
+ * warnings "tensor-not-indexed", "shard-not-indexed", "index-total-size-differs". Of a tensor in
+ * several shards one stays: where the index has it, otherwise in the shard that was added first.
+ * ERR_LIMIT if the sizes together leave 64 bits. */
 int inventory_finish(struct inventory *inv, const struct shard_index *index,
                      struct finding_list *findings, struct err *e);
 
