@@ -23,6 +23,9 @@ void html_count(struct buf *b, uint64_t n);
 void html_bytes(struct buf *b, uint64_t bytes);
 void html_date(struct buf *b, int64_t unix_seconds);
 
+/* Sentences in which `words between backticks` are commands or names: these become code. */
+void html_prose(struct buf *b, const char *s);
+
 /* s as code. */
 void html_code(struct buf *b, const char *s);
 

@@ -17,6 +17,9 @@ void lookup_release(struct lookup *l);
 /* The first fact of that key and scope, or NULL. Scope NULL: the first of that key. */
 const struct fact *lookup_get(const struct lookup *l, enum fact_key key, const char *scope);
 
+/* The facts of that key, sorted by scope: *ret_first points at the first of the returned count. */
+size_t lookup_key(const struct lookup *l, enum fact_key key, const struct fact *const **ret_first);
+
 /* The distinct scopes among the facts of those keys, in order of first appearance. Free with
  * free(); *ret_scopes is never NULL. */
 size_t lookup_scopes(const struct lookup *l, const enum fact_key *keys, size_t key_count,

@@ -17,10 +17,15 @@ void section_fingerprint(const struct lookup *l, struct buf *b);
 void section_distribution(const struct lookup *l, struct buf *b);
 void section_evidence(const struct lookup *l, struct buf *b);
 
+/* Inside section_context: every point of every curve as a folded table. */
+void section_points(const struct lookup *l, struct buf *b);
+
 /* Shared by the items: the heading with the status of the sum, and the item's rules with the facts
  * that decided them. */
 void section_verdicts_heading(const struct lookup *l, enum verdict_item item, struct buf *b);
 void section_verdicts(const struct lookup *l, enum verdict_item item, struct buf *b);
+/* A cell of a support table: the word with its mark; unknown if f is NULL or unknown. */
+void section_verdicts_support(const struct fact *f, struct buf *b);
 /* The rows of v->supports of that kind ("format", "operator") with condition, source and date. */
 void section_verdicts_supports(const struct lookup *l, const char *kind, struct buf *b);
 

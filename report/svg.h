@@ -16,10 +16,11 @@ struct svg_point {
 };
 
 struct svg_line {
-    const char *label;  /* at the right end, first row; "" for none */
+    const char *label;  /* what the line is; at its right end and in its tooltips; "" for none */
     const char *detail; /* second row of the label; "" for none */
     unsigned hue;
-    bool dashed; /* without markers: predicted; otherwise measured */
+    bool unlabelled; /* keeps the label out of the drawing: another line of this hue has it */
+    bool dashed;     /* without markers: predicted; otherwise measured */
     const struct svg_point *points;
     size_t count;
 };
@@ -35,24 +36,5 @@ struct svg_plot {
 /* Log-log axes: x in tokens with ticks at powers of two, y at decades (1, 2, 5 if there is only one
  * decade). Writes nothing and returns false if no point can be drawn. */
 bool svg_plot(const struct svg_plot *p, struct buf *b);
-
-/* A heat map: load of a cell as a share of its row's mean, in SVG_LEVELS steps with fixed bounds,
- * so that two reports can be compared by eye. */
-#define SVG_LEVELS 9
-
-struct svg_heat {
-    const char *title, *words;
-    size_t rows, cols;        /* both > 0 */
-    const float *share;       /* [rows * cols]; NaN draws no cell */
-    const uint32_t *row_name; /* [rows] the number of the layer */
-    uint32_t first, last;     /* numbers at the left and right end of the columns */
-};
-void svg_heat(const struct svg_heat *h, struct buf *b);
-
-/* Level of a share: 0 none at all, then upwards. */
-unsigned svg_heat_level(float share);
-
-/* The legend of the heat map as HTML. */
-void svg_heat_legend(struct buf *b);
 
 #endif
