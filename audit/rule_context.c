@@ -145,6 +145,7 @@ static void judge_cache(struct rule *r, const char *kind)
     const struct fact *want = fact_list_find(r->facts, FACT_STRESS_GROWTH_EXPECTED, kind);
     const struct fact *found = fact_list_find(r->facts, FACT_STRESS_GROWTH, kind);
     const struct fact *off = fact_list_find(r->facts, FACT_STRESS_CACHE_OFF, kind);
+    const struct fact *agrees = fact_list_find(r->facts, FACT_STRESS_CACHE_AGREES, kind);
     char name[RULE_NAME_BYTES], a[RULE_NAME_BYTES], b[RULE_NAME_BYTES];
 
     rule_start(r);
@@ -164,11 +165,18 @@ static void judge_cache(struct rule *r, const char *kind)
                        "cache is not kept as engines keep it.");
     } else if (!off || off->state != FACT_KNOWN || !isfinite(off->x) || off->x < 0) {
         unknown(r, kind, "the distance of measured from predicted cache", off);
+    } else if (!agrees || agrees->state != FACT_KNOWN) {
+        unknown(r, kind, "whether the fit of the cache agrees with the prediction", agrees);
     } else {
         rule_say(r, "%s: the cache is %s in the context length, as the architecture says", name,
                  rule_plain(found->text, a));
         judge_off(r, name, off);
+        if (strcmp(agrees->text, "yes") != 0) {
+            rule_judge(r, VERDICT_WARN);
+            rule_say(r, " The fit is not as predicted: %s.", rule_plain(agrees->text, a));
+        }
     }
+    rule_cite(r, agrees);
     rule_cite(r, found);
     rule_cite(r, want);
     rule_cite(r, off);
@@ -271,7 +279,8 @@ static void judge_decode(struct rule *r, const char *kind)
 {
     const struct fact *want = fact_list_find(r->facts, FACT_STRESS_GROWTH_EXPECTED, kind);
     const struct fact *found = fact_list_find(r->facts, FACT_STRESS_DECODE_GROWTH, kind);
-    char name[RULE_NAME_BYTES];
+    const struct fact *clock = fact_list_find(r->facts, FACT_STRESS_DECODE_QUALITY, kind);
+    char name[RULE_NAME_BYTES], why[RULE_NAME_BYTES];
 
     rule_start(r);
     rule_plain(kind, name);
@@ -294,7 +303,16 @@ static void judge_decode(struct rule *r, const char *kind)
         rule_say(r, "%s: decode time is %s in the context length, as the cache is.", name,
                  found->text);
         rule_brief(r, "decode time of %s follows its cache", name);
+        if (!clock || clock->state != FACT_KNOWN || !rule_word(clock->text, "ok")) {
+            rule_judge(r, VERDICT_WARN);
+            rule_say(r, " The clock was not steady (%s).",
+                     clock && clock->state == FACT_KNOWN
+                         ? rule_plain(clock->text, why)
+                         : rule_why(clock, "nothing was noted about it", why));
+            rule_brief(r, ", by an unsteady clock");
+        }
     }
+    rule_cite(r, clock);
     rule_cite(r, want);
     rule_end(r);
 }

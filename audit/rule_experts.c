@@ -57,6 +57,23 @@ static void judge_source(struct rule *r, const struct fact *source)
     rule_brief(r, "synthetic inputs only, no recorded traffic");
 }
 
+/* A layer that was not seen may be the worst one. */
+static void judge_left_out(struct rule *r)
+{
+    const struct fact *f = NULL;
+    char text[RULE_NAME_BYTES];
+
+    while ((f = rule_next(r, FACT_BALANCE_LEFT_OUT, f)) && f->state == FACT_ABSENT)
+        continue;
+    if (!f)
+        return;
+    rule_cite(r, f);
+    rule_judge(r, VERDICT_UNKNOWN);
+    rule_say(r, " The load of some layers was not seen: %s.",
+             f->state == FACT_KNOWN ? rule_plain(f->text, text) : rule_why(f, "unknown", text));
+    rule_brief(r, "%sthe load of some layers was not seen", r->brief.len ? "; " : "");
+}
+
 void rule_experts_evidence(struct rule *r)
 {
     const struct fact *experts;
@@ -79,6 +96,7 @@ void rule_experts_evidence(struct rule *r)
     case EXPERTS_SOME:
         rule_cite(r, source_of(r));
         judge_source(r, source_of(r));
+        judge_left_out(r);
         break;
     }
     rule_cite(r, experts);
