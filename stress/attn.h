@@ -62,4 +62,8 @@ void attn_key_decoupled(const struct attn_ops *ops, const struct attn_shape *s, 
                         const struct attn_weights *w, const float *x, float *ret_y, void *work,
                         void *scratch);
 
+/* The variants, for attn_init: each puts itself over what is there. */
+void attn_avx2(struct attn_ops *ops);
+void attn_avx512(struct attn_ops *ops);
+
 #endif

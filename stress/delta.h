@@ -1,6 +1,7 @@
 #ifndef STRESS_DELTA_H
 #define STRESS_DELTA_H
 #include "model/model.h"
+#include "stress/act.h"
 #include "stress/prim.h"
 #include <stddef.h>
 #include <stdint.h>
@@ -35,12 +36,13 @@ struct delta_ops {
     const char *variant;
 };
 void delta_init(struct delta_ops *ops, unsigned cpu_mask);
-size_t delta_scratch_bytes(const struct delta_shape *s); /* of every function here */
+size_t delta_scratch_bytes(const struct delta_shape *s); /* of delta_step_fn and delta_sequence */
 
 /* The same step as an engine without the operator runs it: small operations one after the other,
  * each over whole arrays in memory. */
 void delta_composed(const struct prim_ops *p, const struct delta_shape *s,
                     const struct delta_in *in, float *state, float *ret_out, void *scratch);
+size_t delta_composed_scratch_bytes(const struct delta_shape *s);
 
 /* tokens steps from the state given; inputs and ret_out have a leading [tokens], a_log has not. */
 void delta_sequence(const struct delta_ops *ops, const struct delta_shape *s, uint64_t tokens,
@@ -51,5 +53,9 @@ void delta_sequence(const struct delta_ops *ops, const struct delta_shape *s, ui
  * [channels][taps-1], oldest first, is shifted; taps from 1. ret_y may be x. */
 void delta_conv(uint64_t channels, uint64_t taps, const float *w, float *history, const float *x,
                 float *ret_y);
+
+/* The variants, for delta_init: each puts itself over what is there. */
+void delta_avx2(struct delta_ops *ops);
+void delta_avx512(struct delta_ops *ops);
 
 #endif

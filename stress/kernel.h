@@ -28,20 +28,20 @@ struct kernel_shape {
  * again). */
 struct kernel_cost {
     double bytes; /* read + written, compulsory traffic of the algorithm */
-    double flops;
+    double flops; /* one for each add, multiply, divide, root, exponential and maximum */
 };
 typedef struct kernel_cost kernel_cost_fn(const struct kernel_shape *s);
 
 struct kernel {
-    const char *op;        /* "attention.kda" */
-    const char *summary;   /* one line, with the formula's source */
-    const char *variants;  /* "c avx2 avx512": what is built, weakest first; "" if missing */
-    kernel_cost_fn *fused; /* of one decode step; NULL if missing */
-    kernel_cost_fn *composed;
-    const char *cost_words; /* the fused formula in words, for `kernels list` */
-    double tolerance;       /* normalised error allowed to variants against the definition, for
-                               inputs of magnitude one; see conformance.h for the norm */
-    const char *missing;    /* NULL, or why there is no implementation */
+    const char *op;           /* "attention.kda" */
+    const char *summary;      /* one line, with the formula's source */
+    const char *variants;     /* "c avx2 avx512": what is built, weakest first; "" if missing */
+    kernel_cost_fn *fused;    /* of one token; NULL if missing */
+    kernel_cost_fn *composed; /* NULL if there is no composed path */
+    const char *cost_words;   /* the fused formula in words, for `kernels list` */
+    double tolerance;         /* normalised error allowed to variants against the definition, for
+                                 inputs of magnitude one; see conformance.h for the norm */
+    const char *missing;      /* NULL, or why there is no implementation */
 };
 
 extern const struct kernel kernel_table[];

@@ -1,7 +1,6 @@
 #ifndef STRESS_MLA_H
 #define STRESS_MLA_H
 #include "model/dtype.h"
-#include "stress/prim.h"
 #include <stddef.h>
 #include <stdint.h>
 
@@ -32,14 +31,7 @@ struct mla_ops {
     const char *variant;
 };
 void mla_init(struct mla_ops *ops, unsigned cpu_mask);
-size_t mla_scratch_bytes(const struct mla_shape *s); /* of decode and mla_expanded */
-
-/* The same as an engine without the absorbed form runs it: keys and values of every head formed
- * for every cached token, in memory, at each step; then attention as small operations. */
-void mla_composed(const struct prim_ops *p, const struct mla_shape *s, const float *q,
-                  const void *c, const void *k_rope, const void *w_uk, const void *w_uv,
-                  float *ret_out, void *scratch);
-size_t mla_composed_scratch_bytes(const struct mla_shape *s);
+size_t mla_scratch_bytes(const struct mla_shape *s); /* of decode */
 
 /* The expanded form, as SPEC.md writes it, over all tokens: keys w_uk c and values w_uv c are
  * formed for each token and head. All F32; q_nope [T][heads][nope_dim], q_rope
@@ -47,5 +39,10 @@ size_t mla_composed_scratch_bytes(const struct mla_shape *s);
 void mla_expanded(const struct mla_shape *s, const float *q_nope, const float *q_rope,
                   const float *c, const float *k_rope, const float *w_uk, const float *w_uv,
                   float *ret_out, void *scratch);
+size_t mla_expanded_scratch_bytes(const struct mla_shape *s);
+
+/* The variants, for mla_init: each puts itself over what is there. */
+void mla_avx2(struct mla_ops *ops);
+void mla_avx512(struct mla_ops *ops);
 
 #endif

@@ -48,11 +48,16 @@ struct moe_ops {
     const char *variant;
 };
 void moe_init(struct moe_ops *ops, unsigned cpu_mask);
-size_t moe_scratch_bytes(const struct moe_shape *s); /* of token and composed */
+size_t moe_scratch_bytes(const struct moe_shape *s); /* of token */
 
 /* The same as an engine without the operator runs it: small operations one after the other over
  * whole arrays in memory. Routing stays one operation: every engine with experts has it. */
 void moe_composed(const struct prim_ops *p, const struct moe_shape *s, const struct moe_weights *w,
                   const float *x, float *ret_y, uint32_t *ret_idx, void *scratch);
+size_t moe_composed_scratch_bytes(const struct moe_shape *s);
+
+/* The variants, for moe_init: each puts itself over what is there. */
+void moe_avx2(struct moe_ops *ops);
+void moe_avx512(struct moe_ops *ops);
 
 #endif

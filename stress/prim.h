@@ -22,6 +22,10 @@ struct prim_ops {
     void (*sigmoid)(uint64_t n, const float *a, float *ret_y);
     void (*softplus)(uint64_t n, const float *a, float *ret_y);
     void (*tanh)(uint64_t n, const float *a, float *ret_y);
+    /* y[i] = max(a[i], 0), NaN stays */
+    void (*relu)(uint64_t n, const float *a, float *ret_y);
+    /* y[i] = exp(a[i]) / sum_j exp(a[j]) */
+    void (*softmax)(uint64_t n, const float *a, float *ret_y);
     /* sum of a[i]^2; sum of a[i]*b[i] */
     float (*sum_squares)(uint64_t n, const float *a);
     float (*dot)(uint64_t n, const float *a, const float *b);
@@ -34,6 +38,11 @@ struct prim_ops {
     void (*add_outer)(uint64_t rows, uint64_t cols, const float *a, const float *b, float *m);
 };
 
+/* The plain ones, then whatever of cpu_mask (CPU_*) is built over them. */
 void prim_init(struct prim_ops *ops, unsigned cpu_mask);
+
+/* The variants, for prim_init. */
+void prim_avx2(struct prim_ops *ops);
+void prim_avx512(struct prim_ops *ops);
 
 #endif

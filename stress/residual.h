@@ -25,13 +25,14 @@ struct residual_ops {
     const char *variant;
 };
 void residual_init(struct residual_ops *ops, unsigned cpu_mask);
-size_t residual_scratch_bytes(const struct residual_shape *s); /* of mix and composed */
+size_t residual_scratch_bytes(const struct residual_shape *s); /* of mix */
 
 /* The same as an engine without the operator runs it: square, mean, scale, multiply, dot, softmax,
  * multiply, add, each over whole arrays in memory. */
 void residual_composed(const struct prim_ops *p, const struct residual_shape *s,
                        const void *const *v, const float *w, const float *norm, float *ret_h,
                        float *ret_p, void *scratch);
+size_t residual_composed_scratch_bytes(const struct residual_shape *s);
 
 /* The whole block form, all F32: embed [T][d], f [L][T][d], w and norm [L+1][d], ret_h [L+1][T][d];
  * block counts sub-layers and is at least 1. Row l mixes embed, the sum of f over each block
@@ -44,5 +45,9 @@ void residual_block(const struct residual_ops *ops, const struct residual_block 
                     const float *embed, const float *f, const float *w, const float *norm,
                     float *ret_h, void *scratch);
 size_t residual_block_scratch_bytes(const struct residual_block *b);
+
+/* The variants, for residual_init: each puts itself over what is there. */
+void residual_avx2(struct residual_ops *ops);
+void residual_avx512(struct residual_ops *ops);
 
 #endif

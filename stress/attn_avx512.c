@@ -1,0 +1,7 @@
+#include "stress/attn_tiled.h"
+
+void attn_avx512(struct attn_ops *ops)
+{
+    ops->decode = attn_tiled_decode;
+    ops->variant = "avx512";
+}

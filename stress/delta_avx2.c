@@ -1,0 +1,7 @@
+#include "stress/delta_lanes.h"
+
+void delta_avx2(struct delta_ops *ops)
+{
+    ops->step = delta_lanes_step;
+    ops->variant = "avx2";
+}

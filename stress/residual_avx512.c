@@ -1,0 +1,7 @@
+#include "stress/residual_lanes.h"
+
+void residual_avx512(struct residual_ops *ops)
+{
+    ops->mix = residual_lanes_mix;
+    ops->variant = "avx512";
+}
