@@ -9,9 +9,11 @@
 #include <stdint.h>
 
 /* What a snapshot is: layers, each with a mixer, a residual kind, and a feed-forward kind. Built by
- * model_build from config.json and the tensor inventory; the tensors decide, the config explains. */
+ * model_build from config.json and the tensor inventory; the tensors decide, the config explains.
+ */
 
 struct cJSON;
+struct family; /* model/family.h */
 
 #define MODEL_LAYERS_MAX 4096
 
@@ -20,7 +22,8 @@ enum mixer_kind {
     MIXER_GQA,           /* softmax attention with kv_heads <= heads: MHA, GQA, MQA */
     MIXER_MLA,           /* multi-head latent attention */
     MIXER_KDA,           /* Kimi Delta Attention: gated delta rule, a decay per channel */
-    MIXER_KEY_DECOUPLED, /* softmax attention whose keys and values have own head counts and widths */
+    MIXER_KEY_DECOUPLED, /* softmax attention whose keys and values have own head counts and widths
+                          */
     MIXERS
 };
 
@@ -28,22 +31,25 @@ enum kda_gate { KDA_GATE_SOFTPLUS, KDA_GATE_BOUNDED };
 
 struct mixer {
     enum mixer_kind kind;
-    uint32_t heads;      /* query heads */
-    uint32_t key_heads;  /* GQA: kv heads; KDA: heads; MLA: heads (after expansion) */
+    uint32_t heads;     /* query heads */
+    uint32_t key_heads; /* GQA: kv heads; KDA: heads; MLA: heads (after expansion) */
     uint32_t value_heads;
-    uint32_t key_dim;    /* width of one key head; MLA: nope + rope */
-    uint32_t value_dim;  /* width of one value head */
-    uint32_t window;     /* tokens of a sliding window, self included; 0 none */
-    bool output_gate;    /* sigmoid gate before o_proj */
+    uint32_t key_dim;      /* width of one key head; MLA: nope + rope */
+    uint32_t value_dim;    /* width of one value head */
+    uint32_t window;       /* tokens of a sliding window, self included; 0 none */
+    bool output_gate;      /* sigmoid gate before o_proj */
+    bool qk_norm;          /* GQA: an RMSNorm of each query and key head */
+    bool qkv_bias, o_bias; /* GQA: the projections have a bias */
+    bool rope;             /* queries and keys, or the rope slice of them, are rotated */
     /* MLA */
-    uint32_t kv_rank;    /* width of the cached latent */
-    uint32_t q_rank;     /* 0: queries are not compressed */
+    uint32_t kv_rank; /* width of the cached latent */
+    uint32_t q_rank;  /* 0: queries are not compressed */
     uint32_t nope_dim, rope_dim;
     /* KDA */
     uint32_t conv_kernel; /* taps of the short convolutions */
     enum kda_gate gate;
-    double lower_bound;   /* of the bounded gate, < 0 */
-    bool full_rank_gate;  /* output gate is one matrix; otherwise a pair of rank key_dim */
+    double lower_bound;  /* of the bounded gate, < 0 */
+    bool full_rank_gate; /* output gate is one matrix; otherwise a pair of rank key_dim */
 };
 
 enum residual_kind { RESIDUAL_ADD, RESIDUAL_ATTNRES, RESIDUAL_ATTNRES_BLOCK };
@@ -52,7 +58,7 @@ enum ffn_kind { FFN_UNKNOWN, FFN_NONE, FFN_DENSE, FFN_MOE, FFN_MOE_LATENT };
 enum ffn_act { FFN_ACT_UNKNOWN, FFN_ACT_SILU, FFN_ACT_GELU, FFN_ACT_SITU, FFN_ACT_RELU2 };
 enum router_score {
     ROUTER_UNKNOWN,
-    ROUTER_SOFTMAX,            /* softmax over all, then top-k */
+    ROUTER_SOFTMAX, /* softmax over all, then top-k */
     ROUTER_SIGMOID,
     ROUTER_SOFTMAX_AFTER_TOPK, /* top-k of logits, softmax over those */
     ROUTER_SQRTSOFTPLUS
@@ -63,21 +69,22 @@ struct router {
     uint32_t experts, top_k;
     uint32_t groups, top_groups; /* 1, 1: no grouping */
     bool renormalize;
-    bool bias;                   /* a correction bias picks, and never weighs */
+    bool bias; /* a correction bias picks, and never weighs */
     double scaling;
-    bool on_latent;              /* routes on the latent instead of the hidden vector */
+    bool on_latent; /* routes on the latent instead of the hidden vector */
 };
 
 struct ffn {
     enum ffn_kind kind;
     enum ffn_act act;
-    bool gated;             /* three matrices (w1 gate, w3 up, w2 down), else two */
-    uint32_t inner;         /* dense: inner width; MoE: inner width of one expert */
-    uint32_t latent;        /* width in which experts work; hidden width unless FFN_MOE_LATENT */
+    bool bias;       /* the dense matrices have a bias */
+    bool gated;      /* three matrices (w1 gate, w3 up, w2 down), else two */
+    uint32_t inner;  /* dense: inner width; MoE: inner width of one expert */
+    uint32_t latent; /* width in which experts work; hidden width unless FFN_MOE_LATENT */
     bool latent_norm;
-    uint32_t shared;        /* shared experts */
-    uint32_t shared_inner;  /* inner width of all shared experts together */
-    bool shared_gate;       /* sigmoid gate on the shared expert (Qwen MoE) */
+    uint32_t shared;       /* shared experts */
+    uint32_t shared_inner; /* inner width of all shared experts together */
+    bool shared_gate;      /* sigmoid gate on the shared expert (Qwen MoE) */
     double situ_beta, situ_linear_beta;
     struct router router;
 };
@@ -91,15 +98,17 @@ struct layer {
 struct model {
     const char *family;       /* "kimi_k3", "kimi_linear", "deepseek_v3", "llama" ...; never NULL */
     const char *architecture; /* first of config.architectures, or "" */
-    const char *prefix;       /* tensor name prefix of the text tower: "language_model.model." ... */
+    const char *prefix; /* tensor name prefix of the text tower: "language_model.model." ... */
+    const struct family *traits; /* how the family spells and shapes things; static */
+    bool kda_fused;              /* KDA tensors have the newer layout: one conv1d, forget_gate.* */
     uint32_t hidden, vocab, layer_count;
     uint32_t heads;
     bool tied_embeddings;
     double norm_eps;
-    uint64_t max_positions;   /* context the config claims; 0 if it does not say */
-    uint32_t attnres_block;   /* decoder layers in a block; 0: no attention residuals */
-    uint32_t mtp_layers;      /* draft layers stored behind the decoder layers, not in layers */
-    struct layer *layers;     /* [layer_count] */
+    uint64_t max_positions; /* context the config claims; 0 if it does not say */
+    uint32_t attnres_block; /* decoder layers in a block; 0: no attention residuals */
+    uint32_t mtp_layers;    /* draft layers stored behind the decoder layers, not in layers */
+    struct layer *layers;   /* [layer_count] */
     struct mem_arena arena;
     /* Keys that stand in the way of an exact answer. Not empty means: costs are unknown. */
     const char **unexplained;

@@ -8,28 +8,28 @@
 
 /* The operators that a model needs: X(enumerator, name, what it is). The names key the coverage
  * tables; where golden SPEC.md defines an operator, the name is the one it has there. */
-#define OPERATORS_TABLE(X)                                                                         \
-    X(GQA, "attention.gqa", "softmax attention, grouped key and value heads")                      \
-    X(WINDOW, "attention.window", "softmax attention within a sliding window")                     \
-    X(MLA, "attention.mla", "multi-head latent attention")                                         \
-    X(KDA, "attention.kda", "Kimi Delta Attention, gated delta rule with a decay per channel")     \
-    X(KEY_DECOUPLED, "attention.key_decoupled", "softmax attention with decoupled keys")           \
-    X(OUTPUT_GATE, "attention.output_gate", "sigmoid gate before the output projection")           \
-    X(CONV_SHORT, "conv.short", "causal depthwise convolution over the last few tokens")           \
-    X(ROPE, "rope", "rotary position embedding")                                                   \
-    X(NORM_RMS, "norm.rms", "root mean square norm")                                               \
-    X(NORM_QK, "norm.qk", "norm of each query and key head")                                       \
-    X(ATTNRES, "residual.attnres", "attention residuals over every sub-layer")                     \
-    X(ATTNRES_BLOCK, "residual.attnres_block", "attention residuals over blocks of layers")        \
-    X(SILU, "activation.silu", "SiLU, gated (SwiGLU) where the feed-forward is")                   \
-    X(GELU, "activation.gelu", "GELU")                                                             \
-    X(SITU, "activation.situ", "bounded gated activation SiTU-GLU")                                \
-    X(RELU2, "activation.relu2", "squared ReLU")                                                   \
-    X(ROUTE, "moe.route", "top-k routing")                                                         \
-    X(ROUTE_GROUPED, "moe.route_grouped", "top-k routing limited to the best groups of experts")   \
-    X(GROUPED_GEMM, "moe.grouped_gemm", "matrix product by expert")                                \
-    X(LATENT, "moe.latent", "experts in a projected, narrower space")                              \
-    X(SHARED, "moe.shared", "shared experts beside the routed ones")                               \
+#define OPERATORS_TABLE(X)                                                                       \
+    X(GQA, "attention.gqa", "softmax attention, grouped key and value heads")                    \
+    X(WINDOW, "attention.window", "softmax attention within a sliding window")                   \
+    X(MLA, "attention.mla", "multi-head latent attention")                                       \
+    X(KDA, "attention.kda", "Kimi Delta Attention, gated delta rule with a decay per channel")   \
+    X(KEY_DECOUPLED, "attention.key_decoupled", "softmax attention with decoupled keys")         \
+    X(OUTPUT_GATE, "attention.output_gate", "sigmoid gate before the output projection")         \
+    X(CONV_SHORT, "conv.short", "causal depthwise convolution over the last few tokens")         \
+    X(ROPE, "rope", "rotary position embedding")                                                 \
+    X(NORM_RMS, "norm.rms", "root mean square norm")                                             \
+    X(NORM_QK, "norm.qk", "norm of each query and key head")                                     \
+    X(ATTNRES, "residual.attnres", "attention residuals over every sub-layer")                   \
+    X(ATTNRES_BLOCK, "residual.attnres_block", "attention residuals over blocks of layers")      \
+    X(SILU, "activation.silu", "SiLU, gated (SwiGLU) where the feed-forward is")                 \
+    X(GELU, "activation.gelu", "GELU")                                                           \
+    X(SITU, "activation.situ", "bounded gated activation SiTU-GLU")                              \
+    X(RELU2, "activation.relu2", "squared ReLU")                                                 \
+    X(ROUTE, "moe.route", "top-k routing")                                                       \
+    X(ROUTE_GROUPED, "moe.route_grouped", "top-k routing limited to the best groups of experts") \
+    X(GROUPED_GEMM, "moe.grouped_gemm", "matrix product by expert")                              \
+    X(LATENT, "moe.latent", "experts in a projected, narrower space")                            \
+    X(SHARED, "moe.shared", "shared experts beside the routed ones")                             \
     X(MTP, "draft.mtp", "multi-token prediction layers; layers counts those")
 
 enum operators_kind {

@@ -23,9 +23,9 @@ enum quant_class {
     QUANT_ATTNRES,        /* "attnres": queries of the attention residuals */
     QUANT_EMBEDDING,      /* "embedding" */
     QUANT_HEAD,           /* "head" */
-    QUANT_NORMS,          /* "norms": vectors and short convolutions: norms, biases, A_log, dt_bias */
-    QUANT_MTP,            /* "mtp": draft layers behind the decoder layers */
-    QUANT_OTHER,          /* "other": outside the text model: vision tower, projector */
+    QUANT_NORMS, /* "norms": vectors and short convolutions: norms, biases, A_log, dt_bias */
+    QUANT_MTP,   /* "mtp": draft layers behind the decoder layers */
+    QUANT_OTHER, /* "other": outside the text model: vision tower, projector */
     QUANT_CLASSES
 };
 
@@ -51,7 +51,8 @@ enum quant_class {
  *   unknown                        none of these
  *
  * A class whose modules differ has the names of all its formats joined by "+", the one with the
- * most stored bytes first (declared: the one with the most modules): "mxfp4-pack-quantized+bf16". */
+ * most stored bytes first (declared: the one with the most modules): "mxfp4-pack-quantized+bf16".
+ */
 #define QUANT_NAME_BYTES 32
 #define QUANT_NAMES_BYTES 256
 #define QUANT_FORMATS_MAX 8 /* different formats in one class; the rest are counted as unknown */
@@ -71,8 +72,8 @@ struct quant_observed {
 };
 
 struct quant_declared {
-    char method[64];       /* "compressed-tensors", "fp8" ...; "" if nothing is declared */
-    const char *where;     /* "quantization_config", "text_config.quantization_config" ... */
+    char method[64];   /* "compressed-tensors", "fp8" ...; "" if nothing is declared */
+    const char *where; /* "quantization_config", "text_config.quantization_config" ... */
     struct {
         char names[QUANT_NAMES_BYTES]; /* as above; "" if the model has no such class; "unknown" */
         char why[QUANT_WHY_BYTES];     /* of "unknown": what could not be read */
@@ -83,7 +84,8 @@ struct quant_declared {
  * compression_config, hf_quant_config.json (parsed; NULL: there is none), then MLX's quantization.
  * Without any of them each class has the config's dtype ("unknown" if it names none). Names of
  * modules come from the model's layout. An unknown method or an ignore pattern that cannot be read
- * exactly makes the classes it touches "unknown", never plain. ERR_FORMAT if a block is no object. */
+ * exactly makes the classes it touches "unknown", never plain. ERR_FORMAT if a block is no object.
+ */
 int quant_declared_of(const struct cJSON *config, const struct cJSON *hf_quant_config,
                       const struct model *m, struct quant_declared *ret, struct err *e);
 

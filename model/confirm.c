@@ -1,0 +1,236 @@
+#include "model/confirm.h"
+#include "model/census.h"
+#include "model/expect.h"
+#include "model/follow.h"
+#include "model/tally.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DIFFERS "config-tensor-differs"
+
+struct confirm {
+    struct config *c;
+    const struct inventory *inv;
+    struct tally *t;
+    uint32_t (*seen)[EXPECT_ITEMS_MAX]; /* [layer_count + 1]: modules found; last: outside layers */
+    uint32_t mtp_highest;               /* highest draft layer seen + 1 */
+    bool foreign;
+};
+
+static bool ends(const char *s, const char *end)
+{
+    size_t n = strlen(s), m = strlen(end);
+    return n >= m && !strcmp(s + n - m, end);
+}
+
+/* --- one module against what is expected of its name */
+
+static const char *shape_text(uint8_t dims, const uint64_t *shape, char ret[96])
+{
+    struct tensor t = {.dims = dims};
+    memcpy(t.shape, shape, dims * sizeof *shape);
+    return tensor_shape_text(&t, ret, 96);
+}
+
+/* A_log may be longer than there are heads: Kimi K3 pads 96 to 128. */
+static bool padded(struct confirm *k, const struct module *x, const struct expect_hit *hit)
+{
+    const struct tensor *t = module_data(x);
+    uint64_t have = t ? tensor_elements(t) : 0;
+    if (!ends(hit->item->name, "A_log") || have <= hit->item->elements || t->dims != 1)
+        return false;
+    tally_add(k->t, FINDING_NOTE, "padding", hit->layer,
+              "self_attn.A_log has %llu values for %llu heads, %llu are padding",
+              (unsigned long long)have, (unsigned long long)hit->item->elements,
+              (unsigned long long)(have - hit->item->elements));
+    return true;
+}
+
+static void check_shape(struct confirm *k, const struct module *x, const struct expect_hit *hit)
+{
+    char want[96], have[96];
+    uint32_t layer = hit->place == EXPECT_LAYER ? hit->layer : TALLY_NO_LAYER;
+    const struct tensor *t = hit->item->role == MODULE_BIAS ? x->role[MODULE_BIAS] : NULL;
+    struct module alone = {.name = x->name, .module_bytes = x->module_bytes};
+    if (t) { /* a bias beside a weight */
+        alone.role[MODULE_BIAS] = t;
+        x = &alone;
+    }
+    if (module_holds(x, hit->item->dims, hit->item->shape) || padded(k, x, hit))
+        return;
+    t = module_data(x);
+    tally_add(k->t, FINDING_WARN, DIFFERS, layer, "%s is %s %s in the headers, the config gives %s",
+              hit->item->name, t ? t->dtype_text : "",
+              t ? tensor_shape_text(t, have, sizeof have) : "without data",
+              shape_text(hit->item->dims, hit->item->shape, want));
+}
+
+/* A name in the text model that nothing accounts for: the model has something that the config did
+ * not tell, so its costs are not known. */
+static void unexpected(struct confirm *k, const struct module *x, const struct expect_hit *hit)
+{
+    char name[160];
+    size_t n = x->module_bytes - (size_t)(hit->rest - x->name);
+    const char *star = strstr(hit->rest, ".experts.");
+    if (ends(x->name, "inv_freq"))
+        return;
+    if (hit->place == EXPECT_OUTER && k->c->m->tied_embeddings &&
+        ends(module_data(x)->name, "lm_head.weight")) {
+        tally_add(k->t, FINDING_NOTE, "head-stored-twice", TALLY_NO_LAYER,
+                  "lm_head.weight is stored though the config ties it to the embedding");
+        return;
+    }
+    if (star && (size_t)(star - hit->rest) < n) { /* one entry for all experts */
+        const char *digits = star + strlen(".experts.");
+        size_t d = strspn(digits, "0123456789");
+        snprintf(name, sizeof name, "%.*s*%.*s", (int)(digits - hit->rest), hit->rest,
+                 (int)(n - (size_t)(digits - hit->rest) - d), digits + d);
+    } else {
+        snprintf(name, sizeof name, "%.*s", (int)n, hit->rest);
+    }
+    tally_add(k->t, FINDING_WARN, "tensor-unexpected",
+              hit->place == EXPECT_LAYER ? hit->layer : TALLY_NO_LAYER,
+              "%s is in the tensors and has no place in a %s model", name, k->c->m->family);
+    config_unexplained(k->c, "tensor %s", name);
+}
+
+static void look_up(struct confirm *k, struct expect_finder *f, const struct module *x,
+                    const struct tensor *t)
+{
+    struct expect_hit hit;
+    const struct model *m = k->c->m;
+    expect_find(f, x->name, x->module_bytes,
+                x->role[MODULE_PLAIN] == t  ? MODULE_PLAIN
+                : x->role[MODULE_BIAS] == t ? MODULE_BIAS
+                                            : MODULE_WEIGHT,
+                &hit);
+    switch (hit.place) {
+    case EXPECT_FOREIGN: k->foreign = true; break;
+    case EXPECT_MTP:
+        if (hit.layer - m->layer_count + 1 > k->mtp_highest)
+            k->mtp_highest = hit.layer - m->layer_count + 1;
+        break;
+    case EXPECT_BEYOND:
+        tally_add(k->t, FINDING_WARN, "layer-extra", hit.layer,
+                  "the tensors have more layers than the %u and %u draft layers of the config",
+                  m->layer_count, m->mtp_layers);
+        break;
+    case EXPECT_OUTER:
+    case EXPECT_LAYER:
+        if (!hit.item) {
+            unexpected(k, x, &hit);
+            break;
+        }
+        const struct expect_list *l = hit.place == EXPECT_OUTER ? &f->outer : &f->layer;
+        k->seen[hit.place == EXPECT_OUTER ? m->layer_count : hit.layer][hit.item - l->items]++;
+        check_shape(k, x, &hit);
+        break;
+    }
+}
+
+/* --- what is not there */
+
+static void missing_of(struct confirm *k, const struct expect_list *l, uint32_t row, uint32_t layer)
+{
+    for (size_t i = 0; i < l->count; i++) {
+        const struct expect *x = &l->items[i];
+        uint32_t n = k->seen[row][i];
+        if (n < x->copies && x->star)
+            tally_add(k->t, FINDING_WARN, "tensor-missing", layer, "%s is there for %u of %u",
+                      x->name, n, x->copies);
+        else if (n < x->copies)
+            tally_add(k->t, FINDING_WARN, "tensor-missing", layer, "%s is not in the tensors",
+                      x->name);
+    }
+}
+
+/* Only a whole set of headers can show that something is not there. */
+static void missing(struct confirm *k, struct expect_finder *f)
+{
+    const struct model *m = k->c->m;
+    if (!k->inv->complete)
+        return;
+    missing_of(k, &f->outer, m->layer_count, TALLY_NO_LAYER);
+    for (uint32_t i = 0; i < m->layer_count; i++) {
+        expect_layer(m, i, &f->layer);
+        missing_of(k, &f->layer, i, i);
+    }
+    if (k->mtp_highest < m->mtp_layers)
+        tally_add(k->t, FINDING_NOTE, "draft-layers-missing", TALLY_NO_LAYER,
+                  "num_nextn_predict_layers is %u, the tensors have %u draft layers", m->mtp_layers,
+                  k->mtp_highest);
+}
+
+/* --- embeddings */
+
+static const struct tensor *outer_tensor(const struct confirm *k, const char *stem, bool beside)
+{
+    char name[320];
+    size_t n = strlen(k->c->m->prefix);
+    if (beside && n >= 6 && !strcmp(k->c->m->prefix + n - 6, "model."))
+        n -= 6;
+    int len = snprintf(name, sizeof name, "%.*s%s.weight", (int)n, k->c->m->prefix, stem);
+    return len > 0 && (size_t)len < sizeof name ? inventory_find(k->inv, name) : NULL;
+}
+
+static void embeddings(struct confirm *k)
+{
+    struct model *m = k->c->m;
+    const struct tensor *embed = outer_tensor(k, "embed_tokens", false);
+    const struct tensor *head = outer_tensor(k, "lm_head", true);
+    if (embed && embed->dims == 2 && embed->shape[0] != m->vocab &&
+        embed->shape[0] <= CONFIG_VOCAB_MAX && embed->shape[0]) {
+        tally_add(k->t, FINDING_WARN, DIFFERS, TALLY_NO_LAYER,
+                  "vocabulary: %llu rows of embed_tokens, %u by the config",
+                  (unsigned long long)embed->shape[0], m->vocab);
+        m->vocab = (uint32_t)embed->shape[0];
+    }
+    if (embed && !head && !m->tied_embeddings && k->inv->complete) {
+        tally_add(k->t, FINDING_WARN, DIFFERS, TALLY_NO_LAYER,
+                  "lm_head.weight is not in the tensors, the config does not tie it to the "
+                  "embedding");
+        m->tied_embeddings = true;
+    }
+}
+
+static void check_names(struct confirm *k)
+{
+    struct expect_finder *f = mem_alloc(1, sizeof *f);
+    struct module x;
+    expect_finder_init(f, k->c->m);
+    for (size_t at = 0; module_next(k->inv, &at, &x);) {
+        const struct tensor *t = module_data(&x), *bias = x.role[MODULE_BIAS];
+        if (t)
+            look_up(k, f, &x, t);
+        if (bias && bias != t)
+            look_up(k, f, &x, bias);
+    }
+    missing(k, f);
+    free(f);
+}
+
+int confirm_tensors(struct config *c, const struct inventory *inv, const struct layers_known *known,
+                    struct finding_list *findings, struct err *e)
+{
+    struct census cs;
+    struct tally *t = mem_alloc(1, sizeof *t);
+    struct confirm k = {.c = c, .inv = inv, .t = t};
+    (void)e;
+    if (!census_prefix(c->m, inv, &c->m->prefix)) {
+        tally_add(t, FINDING_WARN, DIFFERS, TALLY_NO_LAYER,
+                  "no tensor is named embed_tokens or layers.0: the text model of the config is "
+                  "not in these files");
+    } else {
+        census_take(c->m, inv, &cs);
+        follow_census(c, &cs, known, t);
+        embeddings(&k);
+        k.seen = mem_alloc(c->m->layer_count + 1, sizeof *k.seen);
+        check_names(&k);
+        free(k.seen);
+        census_release(&cs);
+    }
+    tally_report(t, findings);
+    free(t);
+    return 0;
+}
