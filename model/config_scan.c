@@ -54,6 +54,7 @@ static const struct known {
     {"mla_use_output_gate", KDA},
     {"linear_attn_config", KDA},
     {"attn_res_block_size", KDA},
+    {"activation_situ_linear_beta", KDA},
     {"routed_expert_hidden_size", KDA},
     {"latent_moe_use_norm", KDA},
     {"moe_router_activation_func", KDA},

@@ -1,4 +1,5 @@
 #include "model/module.h"
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -200,6 +201,18 @@ static const char *lower(const struct tensor *t, char ret[MODULE_FORMAT_BYTES])
     return ret;
 }
 
+/* The longest name, with 8 bits and a group of 2^20, is 28 bytes long. */
+static const char *print(char ret[MODULE_FORMAT_BYTES], const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+static const char *print(char ret[MODULE_FORMAT_BYTES], const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    int n = vsnprintf(ret, MODULE_FORMAT_BYTES, fmt, ap);
+    va_end(ap);
+    return n > 0 && n < MODULE_FORMAT_BYTES ? ret : strcpy(ret, "unknown");
+}
+
 /* What a scale covers of a matrix: a block, a group within a row, a row, or all of it. */
 static const char *by_scale(const char *base, const struct tensor *w, const struct tensor *s,
                             char ret[MODULE_FORMAT_BYTES])
@@ -207,12 +220,12 @@ static const char *by_scale(const char *base, const struct tensor *w, const stru
     uint64_t elements = tensor_elements(s);
     unsigned d = w->dims;
     if (elements == 1) {
-        snprintf(ret, MODULE_FORMAT_BYTES, "%s-tensor", base);
+        print(ret, "%s-tensor", base);
     } else if (d < 2 || !w->shape[d - 2] || !w->shape[d - 1]) {
-        snprintf(ret, MODULE_FORMAT_BYTES, "%s", base);
+        print(ret, "%s", base);
     } else if (elements == tensor_elements(w) / w->shape[d - 1] &&
                (s->dims < 2 || s->shape[s->dims - 1] == 1)) {
-        snprintf(ret, MODULE_FORMAT_BYTES, "%s-channel", base);
+        print(ret, "%s-channel", base);
     } else if (s->dims == d && s->shape[d - 1] && s->shape[d - 2]) {
         /* Edge blocks are partial: the block's size is a power of two that gives this count. */
         unsigned long long rows = 1, cols = 1;
@@ -221,11 +234,11 @@ static const char *by_scale(const char *base, const struct tensor *w, const stru
         while (cols < w->shape[d - 1] && (w->shape[d - 1] + cols - 1) / cols > s->shape[d - 1])
             cols *= 2;
         if (rows == 1)
-            snprintf(ret, MODULE_FORMAT_BYTES, "%s-g%llu", base, cols);
+            print(ret, "%s-g%llu", base, cols);
         else
-            snprintf(ret, MODULE_FORMAT_BYTES, "%s-block-%llux%llu", base, rows, cols);
+            print(ret, "%s-block-%llux%llu", base, rows, cols);
     } else {
-        snprintf(ret, MODULE_FORMAT_BYTES, "%s", base);
+        print(ret, "%s", base);
     }
     return ret;
 }
@@ -245,10 +258,9 @@ static const char *packed_format(const struct module *x, const struct tensor *t,
         return strcpy(ret, "unknown");
     uint64_t cols = elements / t->shape[0];
     if (s->shape[1] == 1)
-        snprintf(ret, MODULE_FORMAT_BYTES, "pack-quantized-int%u-channel", bits);
+        print(ret, "pack-quantized-int%u-channel", bits);
     else if (cols % s->shape[1] == 0 && cols / s->shape[1] <= 1u << 20)
-        snprintf(ret, MODULE_FORMAT_BYTES, "pack-quantized-int%u-g%u", bits,
-                 (unsigned)(cols / s->shape[1]));
+        print(ret, "pack-quantized-int%u-g%u", bits, (unsigned)(cols / s->shape[1]));
     else
         return strcpy(ret, "unknown");
     return ret;
@@ -268,7 +280,7 @@ static const char *qweight_format(const struct module *x, const struct tensor *t
                                         : 0;
     if (!bits)
         return strcpy(ret, "unknown");
-    snprintf(ret, MODULE_FORMAT_BYTES, "%s-int%u", gptq ? "gptq" : "awq", bits);
+    print(ret, "%s-int%u", gptq ? "gptq" : "awq", bits);
     return ret;
 }
 
@@ -281,8 +293,8 @@ static const char *mlx_format(const struct module *x, const struct tensor *t, ui
     if (t->dtype != DTYPE_U32 || !bits || !groups || elements % groups ||
         elements / groups > 1u << 20)
         return strcpy(ret, "unknown");
-    snprintf(ret, MODULE_FORMAT_BYTES, "mlx-%s%u-g%u", x->role[MODULE_BIASES] ? "int" : "fp", bits,
-             (unsigned)(elements / groups));
+    print(ret, "mlx-%s%u-g%u", x->role[MODULE_BIASES] ? "int" : "fp", bits,
+          (unsigned)(elements / groups));
     return ret;
 }
 
