@@ -1,0 +1,29 @@
+#ifndef PROBES_LISTING_H
+#define PROBES_LISTING_H
+#include "core/err.h"
+#include "probes/local.h"
+
+/* Which files a local subject has, and what each is to it: fills the files of a struct local. */
+
+struct listing {
+    struct local *l;
+    size_t cap;
+    size_t
+        listed; /* files of the folder, sorted, come first; behind them those that are only named */
+};
+
+/* Lists the folder. Safetensors are LOCAL_SPARE for now. */
+int listing_read(struct listing *b, struct err *e);
+
+/* The file of the folder with that name, or NULL. */
+struct local_file *listing_find(const struct listing *b, const char *path);
+
+/* Once the index is read: decides which safetensors are shards, adds those that the index or the
+ * numbers in the names ("-00003-of-00096") promise and the folder lacks, and sorts all by path.
+ * Findings: "index-missing", "file-spare". ERR_LIMIT for too many files. */
+int listing_choose(struct listing *b, struct err *e);
+
+/* By path, for qsort and bsearch over struct local_file. */
+int listing_compare(const void *a, const void *b);
+
+#endif

@@ -1,0 +1,386 @@
+#include "probes/local.h"
+#include "core/buf.h"
+#include "core/file.h"
+#include "core/json.h"
+#include "core/pool.h"
+#include "core/text.h"
+#include "model/pointer.h"
+#include "probes/folder.h"
+#include "probes/header.h"
+#include "probes/listing.h"
+#include <inttypes.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+const char *local_state_name(enum local_state s)
+{
+    static const char *const names[] = {[LOCAL_OK] = "ok",
+                                        [LOCAL_MISSING] = "missing",
+                                        [LOCAL_UNREADABLE] = "unreadable",
+                                        [LOCAL_POINTER] = "pointer",
+                                        [LOCAL_EMPTY] = "empty",
+                                        [LOCAL_SHORT] = "short",
+                                        [LOCAL_LONG] = "long",
+                                        [LOCAL_MALFORMED] = "malformed"};
+
+    return (unsigned)s < sizeof(names) / sizeof(names[0]) ? names[s] : "?";
+}
+
+/* A file of the list is not as it should be: with the file and as a finding. */
+static void trouble(struct local *l, struct local_file *f, enum local_state state,
+                    const char *message)
+{
+    static const char *const codes[] = {
+        [LOCAL_OK] = "",
+        [LOCAL_MISSING] = "file-missing",
+        [LOCAL_UNREADABLE] = "file-unreadable",
+        [LOCAL_POINTER] = "file-pointer",
+        [LOCAL_EMPTY] = "file-empty",
+        [LOCAL_SHORT] = "file-short",
+        [LOCAL_LONG] = "file-long",
+        [LOCAL_MALFORMED] = "file-malformed",
+    };
+    char plain[300];
+
+    f->state = state;
+    f->message = mem_arena_strndup(&l->arena, message, strlen(message));
+    bool predicate = text_starts(message, "is ") || text_starts(message, "claims ") ||
+                     text_starts(message, "starts ");
+    finding_add(&l->findings, f->role == LOCAL_SHARD ? FINDING_FAIL : FINDING_WARN, codes[state],
+                "%s%s %s", text_plain(f->path, plain, sizeof(plain)), predicate ? "" : ":",
+                message);
+}
+
+/* --- small files ------------------------------------------------------------------------------ */
+
+/* A small file's text into the arena. */
+static int read_text(struct local *l, const char *name, size_t max, const char **ret,
+                     size_t *ret_bytes, struct err *e)
+{
+    char full[FILE_PATH_BYTES];
+    struct buf b;
+    int rc = file_join(l->real_path, name, full, e);
+
+    if (rc)
+        return rc;
+    buf_init(&b, max);
+    rc = file_read(full, &b, e);
+    if (!rc && pointer_looks(b.data, b.len)) {
+        char words[ERR_MSG_BYTES];
+        rc = err_set(e, ERR_FORMAT, "%s %s", name, pointer_words(b.data, b.len, words, 400));
+    }
+    if (!rc) {
+        *ret = mem_arena_strndup(&l->arena, b.data, b.len);
+        *ret_bytes = b.len;
+    }
+    buf_release(&b);
+    return rc;
+}
+
+static int read_config(struct local *l, bool listed, struct err *e)
+{
+    int rc = read_text(l, "config.json", JSON_DOCUMENT_BYTES_MAX, &l->config, &l->config_bytes, e);
+    char plain[300];
+
+    if (rc == ERR_NOTFOUND && !listed) /* listed: a dangling link, and the message says so */
+        return err_set(e, ERR_NOTFOUND,
+                       "%s has no config.json: name the folder that a model was downloaded to, "
+                       "with config.json beside the weights",
+                       text_plain(l->path, plain, sizeof(plain)));
+    return rc;
+}
+
+/* The index, if it is there. One that cannot be read is that file's trouble, not the end. */
+static void read_index(struct local *l, struct local_file *f)
+{
+    char full[FILE_PATH_BYTES];
+    struct err e = {0};
+    struct buf b;
+
+    buf_init(&b, INDEX_BYTES_MAX);
+    int rc = file_join(l->real_path, f->path, full, &e);
+    if (!rc)
+        rc = file_read(full, &b, &e);
+    enum local_state state = rc == ERR_NOTFOUND ? LOCAL_MISSING : LOCAL_UNREADABLE;
+    if (!rc) {
+        char words[ERR_MSG_BYTES];
+        state = LOCAL_MALFORMED;
+        f->size_bytes = b.len;
+        if (pointer_looks(b.data, b.len)) {
+            state = LOCAL_POINTER;
+            rc = err_set(&e, ERR_FORMAT, "%s", pointer_words(b.data, b.len, words, 400));
+        } else {
+            rc = index_parse(b.data, b.len, &l->findings, &l->index, &e);
+        }
+    }
+    buf_release(&b);
+    l->has_index = rc == 0;
+    if (rc)
+        trouble(l, f, state, e.msg);
+}
+
+/* Sizes of files that are listed and not read. */
+static void check_other(struct local *l, struct local_file *f)
+{
+    char full[FILE_PATH_BYTES];
+    struct file_stat st;
+    struct err e = {0};
+    int fd;
+    int rc = file_join(l->real_path, f->path, full, &e);
+
+    if (!rc)
+        rc = file_open(full, &fd, &st, &e);
+    if (rc) {
+        trouble(l, f, rc == ERR_NOTFOUND ? LOCAL_MISSING : LOCAL_UNREADABLE, e.msg);
+        return;
+    }
+    f->size_bytes = st.size_bytes;
+    char first[POINTER_BYTES_MAX], words[ERR_MSG_BYTES];
+    size_t n = st.size_bytes < sizeof(first) ? (size_t)st.size_bytes : sizeof(first);
+    if (file_read_at(fd, first, n, 0, &e))
+        trouble(l, f, LOCAL_UNREADABLE, e.msg);
+    else if (pointer_looks(first, n))
+        trouble(l, f, LOCAL_POINTER, pointer_words(first, n, words, sizeof(words)));
+    else if (n == 0)
+        trouble(l, f, LOCAL_EMPTY, "is empty: it has 0 bytes");
+    close(fd);
+}
+
+/* --- headers ---------------------------------------------------------------------------------- */
+
+struct reading {
+    const struct local *local;
+    const size_t *files; /* [count] numbers of the files to read */
+    size_t count;
+    struct header *headers; /* [count] */
+    const struct progress *progress;
+    atomic_size_t done;
+};
+
+static void read_one(void *ctx, size_t i, unsigned worker)
+{
+    struct reading *r = ctx;
+
+    (void)worker;
+    header_read(r->local->real_path, r->local->files[r->files[i]].path, &r->headers[i]);
+    size_t done = atomic_fetch_add(&r->done, 1) + 1;
+    if (r->progress && r->progress->tick)
+        r->progress->tick(r->progress->ctx, "reading headers", done, r->count, "files");
+}
+
+/* Takes one file's header into the subject. */
+static int take(struct local *l, struct local_file *f, struct header *h, struct err *e)
+{
+    f->size_bytes = h->size_bytes;
+    for (size_t i = 0; i < h->findings.count; i++)
+        finding_add(&l->findings, h->findings.items[i].severity, h->findings.items[i].code, "%s",
+                    h->findings.items[i].text);
+    if (h->state != LOCAL_OK)
+        trouble(l, f, h->state, h->message);
+    if (!h->parsed || f->role != LOCAL_SHARD)
+        return 0;
+    return inventory_add_header(&l->inventory, f->path, h->size_bytes, &h->content, e);
+}
+
+static void report_holes(struct local *l, const struct reading *r)
+{
+    const struct local_file *first = NULL;
+    uint64_t offset = 0;
+    size_t count = 0;
+    char plain[300];
+
+    for (size_t i = 0; i < r->count; i++)
+        if (r->headers[i].hole_offset < r->headers[i].size_bytes && count++ == 0) {
+            first = &l->files[r->files[i]];
+            offset = r->headers[i].hole_offset;
+        }
+    if (count)
+        finding_add(&l->findings, FINDING_WARN, "file-holes",
+                    "%zu weight %s parts that were never written and read as zeros, as a download "
+                    "that was cut short leaves them; the first is %s, from byte %" PRIu64 " on",
+                    count, count == 1 ? "file has" : "files have",
+                    text_plain(first->path, plain, sizeof(plain)), offset);
+}
+
+static int read_headers(struct local *l, unsigned threads, const struct progress *progress,
+                        struct err *e)
+{
+    size_t *files = mem_alloc(l->file_count, sizeof(*files));
+    struct reading r = {.local = l, .files = files, .progress = progress};
+
+    for (size_t i = 0; i < l->file_count; i++)
+        if (l->files[i].role == LOCAL_SHARD || l->files[i].role == LOCAL_SPARE)
+            files[r.count++] = i;
+    r.headers = mem_alloc(r.count, sizeof(*r.headers));
+    atomic_init(&r.done, 0);
+    int rc = pool_run(threads, r.count, read_one, &r, e);
+    if (!rc)
+        report_holes(l, &r);
+    for (size_t i = 0; i < r.count; i++) {
+        struct local_file *f = &l->files[files[i]];
+        char plain[300];
+        if (!rc) {
+            rc = take(l, f, &r.headers[i], e);
+            if (rc)
+                err_wrap(e, "%s", text_plain(f->path, plain, sizeof(plain)));
+        }
+        header_release(&r.headers[i]);
+    }
+    free(r.headers);
+    free(files);
+    return rc;
+}
+
+/* --- the whole -------------------------------------------------------------------------------- */
+
+static void report_links(struct local *l, const struct folder *folder)
+{
+    char target[FILE_PATH_BYTES], kept[FILE_PATH_BYTES] = "", from[200], to[200];
+    const char *first = "";
+    size_t count = 0;
+
+    for (size_t i = 0; i < l->file_count; i++)
+        if (folder_leaves(folder, l->files[i].path, target) && count++ == 0) {
+            first = l->files[i].path;
+            memcpy(kept, target, sizeof(kept));
+        }
+    if (count)
+        finding_add(&l->findings, FINDING_WARN, "link-leaves-folder",
+                    "%zu %s by a symbolic link to outside the folder; the first is %s, to %s",
+                    count, count == 1 ? "file leads" : "files lead",
+                    text_plain(first, from, sizeof(from)), text_plain(kept, to, sizeof(to)));
+}
+
+static void report_absence(struct local *l)
+{
+    size_t shards = local_shards(l, NULL), foreign = 0;
+
+    for (size_t i = 0; i < l->file_count; i++)
+        foreign += l->files[i].role == LOCAL_FOREIGN;
+    if (shards == 0 && foreign)
+        finding_add(&l->findings, FINDING_WARN, "weights-foreign",
+                    "the folder has no safetensors; its %zu weight %s in another format %s not "
+                    "read, so tensors are unknown",
+                    foreign, foreign == 1 ? "file" : "files", foreign == 1 ? "is" : "are");
+    else if (shards == 0)
+        finding_add(&l->findings, FINDING_FAIL, "weights-missing",
+                    "the folder has no weight files: only the config speaks");
+}
+
+static int read_folder(struct local *l, const struct folder *folder, unsigned threads,
+                       const struct progress *progress, struct err *e)
+{
+    struct listing b = {.l = l};
+    int rc = listing_read(&b, e);
+
+    if (!rc)
+        rc = read_config(l, listing_find(&b, "config.json") != NULL, e);
+    if (rc)
+        return rc;
+    for (size_t i = 0; i < b.listed; i++) {
+        if (l->files[i].role == LOCAL_INDEX)
+            read_index(l, &l->files[i]);
+        else if (l->files[i].role != LOCAL_SPARE)
+            check_other(l, &l->files[i]);
+    }
+    rc = listing_choose(&b, e);
+    if (rc)
+        return rc;
+    struct local_file *quant = bsearch(&(struct local_file){.path = "hf_quant_config.json"},
+                                       l->files, l->file_count, sizeof(*l->files), listing_compare);
+    struct err why = {0};
+    if (quant && quant->state == LOCAL_OK &&
+        read_text(l, quant->path, JSON_DOCUMENT_BYTES_MAX, &l->quant, &l->quant_bytes, &why))
+        trouble(l, quant, LOCAL_UNREADABLE, why.msg);
+    rc = read_headers(l, threads, progress, e);
+    if (rc)
+        return rc;
+    report_links(l, folder);
+    report_absence(l);
+    rc = inventory_finish(&l->inventory, l->has_index ? &l->index : NULL, &l->findings, e);
+    for (size_t i = 0; i < l->file_count; i++) {
+        if (l->files[i].role == LOCAL_SHARD && l->files[i].state != LOCAL_OK)
+            l->inventory.complete = false;
+        if (l->files[i].state == LOCAL_POINTER && strcmp(l->kind, "git clone") == 0)
+            l->kind = "git clone with LFS pointers";
+    }
+    return rc;
+}
+
+int local_open(const char *path, unsigned threads, const struct progress *progress,
+               struct local *ret, struct err *e)
+{
+    struct folder *folder = mem_alloc(1, sizeof(*folder));
+    struct local l = {0};
+    int rc = folder_resolve(path, folder, e);
+
+    if (!rc) {
+        l.path = mem_arena_strndup(&l.arena, path, strlen(path));
+        l.real_path = mem_arena_strndup(&l.arena, folder->real_path, strlen(folder->real_path));
+        l.repo = mem_arena_strndup(&l.arena, folder->repo, strlen(folder->repo));
+        l.revision = mem_arena_strndup(&l.arena, folder->revision, strlen(folder->revision));
+        l.kind = folder->kind;
+        rc = read_folder(&l, folder, threads, progress, e);
+    }
+    free(folder);
+    if (rc)
+        local_release(&l);
+    else
+        *ret = l;
+    return rc;
+}
+
+void local_release(struct local *l)
+{
+    free(l->files);
+    index_release(&l->index);
+    inventory_release(&l->inventory);
+    finding_list_release(&l->findings);
+    mem_arena_release(&l->arena);
+    *l = (struct local){0};
+}
+
+size_t local_shards(const struct local *l, size_t *ret_whole)
+{
+    size_t shards = 0, whole = 0;
+
+    for (size_t i = 0; i < l->file_count; i++)
+        if (l->files[i].role == LOCAL_SHARD) {
+            shards++;
+            whole += l->files[i].state == LOCAL_OK;
+        }
+    if (ret_whole)
+        *ret_whole = whole;
+    return shards;
+}
+
+int local_facts(const struct local *l, const struct fact_sink *sink, struct err *e)
+{
+    static const char source[] = "tensor headers";
+    size_t whole;
+    int rc;
+
+    (void)local_shards(l, &whole);
+    rc = fact_put_text(sink, FACT_SUBJECT_PATH, "", l->real_path, "file system", e);
+    if (!rc)
+        rc = fact_put_text(sink, FACT_SUBJECT_KIND, "", l->kind, "file system", e);
+    if (!rc)
+        rc = fact_put_int(sink, FACT_DISTRIBUTION_SHARDS, "", (int64_t)whole, source, e);
+    if (!rc && l->has_index)
+        rc = fact_put_int(sink, FACT_DISTRIBUTION_SHARDS_NAMED, "", (int64_t)l->index.shard_count,
+                          INDEX_FILE, e);
+    else if (!rc)
+        rc = fact_put_absent(sink, FACT_DISTRIBUTION_SHARDS_NAMED, "", "file system", e);
+    for (size_t i = 0; i < l->file_count && !rc; i++) {
+        const struct local_file *f = &l->files[i];
+        char text[ERR_MSG_BYTES + 32];
+        if (f->role != LOCAL_SHARD || f->state == LOCAL_OK)
+            continue;
+        snprintf(text, sizeof(text), "%s: %s", local_state_name(f->state), f->message);
+        rc = fact_put_text(sink, FACT_DISTRIBUTION_PROBLEM, f->path, text, source, e);
+    }
+    return rc;
+}
