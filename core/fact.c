@@ -220,6 +220,13 @@ static void real_words(const struct fact *f, char ret[4 * TEXT_NUMBER_BYTES])
     bool has_error = isfinite(f->error) && f->error > 0;
     int digits = 9;
 
+    if (isnan(f->x)) {
+        (void)snprintf(ret, 4 * TEXT_NUMBER_BYTES, "unknown");
+        return;
+    }
+    if (strcmp(unit, "ratio") == 0) /* a plain number says it all */
+        unit = "";
+
     if (has_error && isfinite(f->x) && f->x != 0) {
         digits = magnitude(f->x) - magnitude(f->error) + 2;
         digits = digits < 1 ? 1 : digits > 9 ? 9 : digits;

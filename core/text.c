@@ -182,7 +182,7 @@ static int plain_digits(double x, int digits, char ret[TEXT_NUMBER_BYTES])
 
     (void)snprintf(rounded, sizeof(rounded), "%.*e", digits - 1, x);
     int exponent = atoi(strchr(rounded, 'e') + 1);
-    if (exponent < -4 || exponent >= 7)
+    if (exponent < -4 || fabs(x) >= 1e7)
         return snprintf(ret, TEXT_NUMBER_BYTES, "%.*g", digits, x);
     int decimals = digits - 1 - exponent;
     int n = snprintf(ret, TEXT_NUMBER_BYTES, "%.*f", decimals > 0 ? decimals : 0,
