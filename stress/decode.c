@@ -5,6 +5,7 @@
 #include "stress/delta.h"
 #include "stress/kernel.h"
 #include "stress/mla.h"
+#include "stress/seed.h"
 #include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
@@ -216,16 +217,6 @@ int decode_need(const struct mixer *x, uint64_t tokens, struct decode_need *ret,
     return rc;
 }
 
-/* splitmix64 (Steele, Lea, Flood 2014): any seed will do, and each word is one step. */
-static uint64_t mix(uint64_t *s)
-{
-    uint64_t z = (*s += 0x9E3779B97F4A7C15ull);
-
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
-    return z ^ (z >> 31);
-}
-
 /* Random signs and mantissas under a fixed exponent: magnitudes from 0.25 to 0.5. */
 static void fill(void *at, uint64_t bytes, bool bf16, uint64_t seed)
 {
@@ -235,10 +226,10 @@ static void fill(void *at, uint64_t bytes, bool bf16, uint64_t seed)
     uint64_t i = 0;
 
     for (; i + 8 <= bytes; i += 8) {
-        uint64_t word = (mix(&seed) & keep) | exponent;
+        uint64_t word = (seed_next(&seed) & keep) | exponent;
         memcpy(out + i, &word, 8);
     }
-    uint64_t word = (mix(&seed) & keep) | exponent;
+    uint64_t word = (seed_next(&seed) & keep) | exponent;
     memcpy(out + i, &word, bytes - i);
 }
 
