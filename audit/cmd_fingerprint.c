@@ -66,7 +66,6 @@ static void report_problems(const struct manifest *m)
 
 int cmd_fingerprint(const struct options *o)
 {
-    struct finding_list findings = {0};
     struct progress progress = log_progress();
     struct local l = {0};
     struct manifest m = {0};
@@ -76,15 +75,16 @@ int cmd_fingerprint(const struct options *o)
     bool moved = false;
     int status = CMD_UNKNOWN;
 
-    if (local_read(o->args[0], o->threads, &progress, &findings, &l, &e) ||
-        place_hash(&l, o, &m, &e))
+    /* the store first: a refusal is better known before a terabyte is read than after */
+    if (place_open_db(o, DB_WRITE, &db, &e) ||
+        local_open(o->args[0], o->threads, &progress, &l, &e) || place_hash(&l, o, &m, &e))
         goto out;
     if (m.count == 0) {
         err_set(&e, ERR_NOTFOUND, "%s holds no weight file", o->args[0]);
         goto out;
     }
     report_problems(&m);
-    if (place_open_db(o, DB_WRITE, &db, &e) || place_record(db, &l, &m, &snapshot, &e))
+    if (place_record(db, &l, &m, &snapshot, &e))
         goto out;
     if (o->baseline && !m.complete) {
         err_set(&e, ERR_UNSUPPORTED, "a snapshot with files that could not be hashed is no "
@@ -103,6 +103,5 @@ out:
     db_close(db);
     manifest_release(&m);
     local_release(&l);
-    finding_list_release(&findings);
     return e.code ? cmd_fail(o, &e) : status;
 }

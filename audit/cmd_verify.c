@@ -23,7 +23,6 @@ int cmd_verify(const struct options *o)
 {
     struct place now = {0}, then = {0};
     struct snapshot s = {0};
-    struct finding_list findings = {0};
     struct local l = {0};
     struct db *db = NULL;
     struct diff d = {0};
@@ -31,7 +30,7 @@ int cmd_verify(const struct options *o)
     int status = CMD_UNKNOWN;
 
     if (place_open_db(o, DB_READ, &db, &e) ||
-        local_read(o->args[0], o->threads, NULL, &findings, &l, &e) ||
+        local_open(o->args[0], o->threads, NULL, &l, &e) ||
         find_reference(db, o, l.real_path, &s, &e) || place_manifest(&s, &then.manifest, &e) ||
         place_hash(&l, o, &now.manifest, &e))
         goto out;
@@ -46,7 +45,6 @@ out:
     place_release(&now);
     place_release(&then);
     local_release(&l);
-    finding_list_release(&findings);
     db_close(db);
     return e.code ? cmd_fail(o, &e) : status;
 }

@@ -116,6 +116,7 @@ static int parse_value(unsigned bit, const char *v, struct options *o, struct er
     static const char *const levels[] = {"c", "avx2", "avx512"};
     static const unsigned masks[] = {0, CPU_AVX2, CPU_AVX2 | CPU_AVX512};
     static const char *const fail_words[] = {"fail", "unknown", "warn"};
+    static const enum verdict_status fail_on[] = {VERDICT_FAIL, VERDICT_UNKNOWN, VERDICT_WARN};
     int i = 0;
 
     switch (bit) {
@@ -139,7 +140,8 @@ static int parse_value(unsigned bit, const char *v, struct options *o, struct er
     case OPTION_FAIL_ON:
         if (parse_word(v, fail_words, 3, &i, e))
             return e->code;
-        o->fail_on = (enum fail_on)(FAIL_ON_FAIL + i);
+        o->fail_on = fail_on[i];
+        o->fail_on_given = true;
         return 0;
     default: return parse_number(bit, v, o, e);
     }

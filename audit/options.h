@@ -1,6 +1,7 @@
 #ifndef AUDIT_OPTIONS_H
 #define AUDIT_OPTIONS_H
 #include "core/err.h"
+#include "core/verdict.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -27,8 +28,6 @@ enum {
     OPTION_FORCE = 1 << 15
 };
 
-enum fail_on { FAIL_ON_POLICY, FAIL_ON_FAIL, FAIL_ON_UNKNOWN, FAIL_ON_WARN };
-
 #define OPTIONS_CONTEXTS_MAX 16
 
 struct options {
@@ -44,7 +43,8 @@ struct options {
     uint64_t seed;
     bool seed_given, layers, tensors, force;
     unsigned cpu; /* CPU_* features to use; all that there are unless --cpu says less */
-    enum fail_on fail_on;
+    bool fail_on_given;
+    enum verdict_status fail_on; /* VERDICT_FAIL, VERDICT_UNKNOWN or VERDICT_WARN, if given */
     const char *const *args; /* the other words */
     int arg_count;
 };

@@ -23,12 +23,10 @@ int place_hash(const struct local *l, const struct options *o, struct manifest *
 {
     const char **paths = mem_alloc(l->file_count, sizeof(*paths));
     struct progress progress = log_progress();
-    size_t n = 0;
 
     for (size_t i = 0; i < l->file_count; i++)
-        if (l->files[i].role != LOCAL_ROLE_OTHER)
-            paths[n++] = l->files[i].path;
-    int rc = manifest_hash(l->real_path, paths, n, o->threads, &progress, ret, e);
+        paths[i] = l->files[i].path;
+    int rc = manifest_hash(l->real_path, paths, l->file_count, o->threads, &progress, ret, e);
     log_progress_done();
     free(paths);
     return rc;
@@ -74,6 +72,14 @@ static enum snapshot_file_state state_of(enum shard_state s)
     }
 }
 
+static bool is_weight(const struct local *l, const char *path)
+{
+    for (size_t i = 0; i < l->file_count; i++)
+        if (!strcmp(l->files[i].path, path))
+            return l->files[i].role >= LOCAL_SHARD;
+    return false;
+}
+
 int place_record(struct db *db, const struct local *l, const struct manifest *m,
                  int64_t *ret_snapshot, struct err *e)
 {
@@ -85,7 +91,6 @@ int place_record(struct db *db, const struct local *l, const struct manifest *m,
 
     for (size_t i = 0; i < m->count; i++) {
         const struct manifest_entry *f = &m->items[i];
-        const struct local_file *known = local_find(l, f->path);
         bool ok = f->state == SHARD_OK;
         files[i] =
             (struct snapshot_file){.path = f->path,
@@ -93,11 +98,11 @@ int place_record(struct db *db, const struct local *l, const struct manifest *m,
                                    .sha256 = ok ? sha256_text(f->sha256, hex[i]) : NULL,
                                    .state = state_of(f->state),
                                    .why = f->why,
-                                   .weight = known && known->role == LOCAL_ROLE_WEIGHTS};
+                                   .weight = is_weight(l, f->path)};
     }
     rc = db_begin(db, e);
     if (!rc) {
-        rc = snapshot_subject_put(db, l->real_path, local_kind_name(l->kind), &subject, e);
+        rc = snapshot_subject_put(db, l->real_path, l->kind, &subject, e);
         if (!rc)
             rc = snapshot_put(db, subject, m->complete ? sha256_text(m->digest, digest) : NULL,
                               files, m->count, ret_snapshot, e);
@@ -113,11 +118,10 @@ int place_record(struct db *db, const struct local *l, const struct manifest *m,
 
 static int from_folder(const char *word, const struct options *o, struct place *ret, struct err *e)
 {
-    struct finding_list findings = {0};
     struct progress progress = log_progress();
     struct local l = {0};
     char plain[128];
-    int rc = local_read(word, o->threads, &progress, &findings, &l, e);
+    int rc = local_open(word, o->threads, &progress, &l, e);
 
     log_progress_done();
     if (!rc)
@@ -126,7 +130,6 @@ static int from_folder(const char *word, const struct options *o, struct place *
         snprintf(ret->label, sizeof(ret->label), "folder %s, now",
                  text_plain(word, plain, sizeof(plain)));
     local_release(&l);
-    finding_list_release(&findings);
     return rc;
 }
 

@@ -12,7 +12,8 @@
 /* Opens the store that --db names, or the default one. */
 int place_open_db(const struct options *o, enum db_mode mode, struct db **ret, struct err *e);
 
-/* Hashes the files of a folder that belong to its snapshot: weights, index and configuration. */
+/* Hashes the files that make up a snapshot: all that local_open lists, weights, index and
+ * configuration. */
 int place_hash(const struct local *l, const struct options *o, struct manifest *ret,
                struct err *e);
 

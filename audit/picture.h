@@ -1,0 +1,14 @@
+#ifndef AUDIT_PICTURE_H
+#define AUDIT_PICTURE_H
+#include "core/buf.h"
+#include "model/model.h"
+
+/* Layers as a run-length picture, for people: "23 x (3 x KDA, MLA), MLA". */
+
+/* Appends the mixers of all layers. A repeated group of up to 16 layers is written once. */
+void picture_mixers(const struct model *m, struct buf *b);
+
+/* Appends the feed-forward kinds of all layers: "1 x dense, 92 x latent MoE". */
+void picture_ffns(const struct model *m, struct buf *b);
+
+#endif
