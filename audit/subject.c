@@ -35,7 +35,7 @@ static void build_model(struct subject *s)
     const struct inventory *inv = &s->local.inventory;
     struct err e = {0};
 
-    if (model_build(s->config, inv, &s->findings, &s->model, &e)) {
+    if (model_build(s->config, inv, &s->local.findings, &s->model, &e)) {
         keep_why(s->model_why, &e);
         return;
     }
@@ -49,17 +49,17 @@ static void build_model(struct subject *s)
     else
         s->has_operators = true;
     if (quant_declared_of(s->config, s->hf_quant, &s->model, &s->declared, &e))
-        finding_add(&s->findings, FINDING_WARN, "quantization-unread", "%s", e.msg);
+        finding_add(&s->local.findings, FINDING_WARN, "quantization-unread", "%s", e.msg);
     else
         s->has_declared = true;
     if (inv->count == 0)
         return;
     if (cost_stored_of(&s->model, inv, &s->stored, &e))
-        finding_add(&s->findings, FINDING_WARN, "stored-size-unknown", "%s", e.msg);
+        finding_add(&s->local.findings, FINDING_WARN, "stored-size-unknown", "%s", e.msg);
     else
         s->has_stored = true;
     if (quant_observed_of(&s->model, inv, &s->observed, &e))
-        finding_add(&s->findings, FINDING_WARN, "formats-unread", "%s", e.msg);
+        finding_add(&s->local.findings, FINDING_WARN, "formats-unread", "%s", e.msg);
     else
         s->has_observed = true;
 }
@@ -77,10 +77,10 @@ int subject_load(const char *path, const struct options *o, struct subject *ret,
     if (s->local.quant) {
         char why[ERR_MSG_BYTES];
         s->hf_quant = parse("hf_quant_config.json", s->local.quant, s->local.quant_bytes,
-                            &s->findings, why);
+                            &s->local.findings, why);
     }
     if (s->local.config)
-        s->config = parse("config.json", s->local.config, s->local.config_bytes, &s->findings,
+        s->config = parse("config.json", s->local.config, s->local.config_bytes, &s->local.findings,
                           s->model_why);
     else
         snprintf(s->model_why, sizeof(s->model_why), "%s", s->local.config_why);
@@ -101,7 +101,6 @@ void subject_release(struct subject *s)
         model_release(&s->model);
     json_free(s->config);
     json_free(s->hf_quant);
-    finding_list_release(&s->findings);
     local_release(&s->local);
     *s = (struct subject){0};
 }
@@ -137,12 +136,10 @@ int subject_facts(struct subject *s, const struct fact_sink *sink, struct err *e
         rc = unknown_model_facts(s, sink, e);
     if (!rc)
         rc = quant_facts(s->has_declared ? &s->declared : NULL,
-                         s->has_observed ? &s->observed : NULL, &s->findings, sink, e);
+                         s->has_observed ? &s->observed : NULL, &s->local.findings, sink, e);
     if (!rc)
         rc = operators_facts(s->has_operators ? &s->operators : NULL, s->operators_why, sink, e);
     if (!rc)
-        rc = rules_findings_put(&s->local.findings, "weight files", sink, e);
-    if (!rc)
-        rc = rules_findings_put(&s->findings, "config and tensor headers", sink, e);
+        rc = rules_findings_put(&s->local.findings, "config and tensor headers", sink, e);
     return rc;
 }

@@ -1,0 +1,114 @@
+#include "audit/listing.h"
+#include "core/buf.h"
+#include "core/json.h"
+#include "core/text.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+void listing_print_facts(const struct fact_list *l, const char *prefix)
+{
+    char words[256], value[256], scope[96], source[128];
+
+    for (size_t i = 0; i < l->count; i++) {
+        const struct fact *f = &l->items[i];
+        if (!text_starts(fact_name(f->key), prefix))
+            continue;
+        text_plain(fact_words(f, words, sizeof(words)), value, sizeof(value));
+        printf("%-26s %-28s %s", fact_name(f->key), text_plain(f->scope, scope, sizeof(scope)),
+               value);
+        if (f->source && f->source[0])
+            printf("  [%s]", text_plain(f->source, source, sizeof(source)));
+        putchar('\n');
+    }
+}
+
+static void print_point(const struct fact_point *p)
+{
+    char x[TEXT_NUMBER_BYTES], y[TEXT_NUMBER_BYTES], error[TEXT_NUMBER_BYTES], note[256];
+
+    text_tokens((uint64_t)p->x, x);
+    if (isnan(p->y))
+        printf("  %10s %18s", x, "not reached");
+    else if (!strcmp(p->y_unit, "bytes"))
+        printf("  %10s %18s", x, text_count((uint64_t)p->y, y));
+    else
+        printf("  %10s %18s", x, text_real(p->y, 4, y));
+    if (!isnan(p->y) && p->y_error > 0)
+        printf(" +- %s", text_real(p->y_error, 2, error));
+    if (p->note && p->note[0])
+        printf("  %s", text_plain(p->note, note, sizeof(note)));
+    putchar('\n');
+}
+
+void listing_print_points(const struct fact_list *l)
+{
+    for (size_t i = 0; i < l->point_count; i++) {
+        const struct fact_point *p = &l->points[i], *before = i ? &l->points[i - 1] : NULL;
+        if (!before || strcmp(p->series, before->series) != 0 ||
+            strcmp(p->scope, before->scope) != 0)
+            printf("\n%s, %s (%s over %s)\n", p->series, p->scope, p->y_unit, p->x_unit);
+        print_point(p);
+    }
+}
+
+static void add_value(struct cJSON *row, const struct fact *f)
+{
+    if (f->state != FACT_KNOWN) {
+        json_add_null(row, "value");
+        return;
+    }
+    switch (fact_type(f->key)) {
+    case FACT_INT: json_add_i64(row, "value", f->i); break;
+    case FACT_REAL: json_add_real(row, "value", f->x); break;
+    case FACT_BOOL: json_add_bool(row, "value", f->i != 0); break;
+    default: json_add_text(row, "value", f->text); break;
+    }
+}
+
+static void add_fact(struct cJSON *rows, const struct fact *f)
+{
+    struct cJSON *row = json_add_object(rows, NULL);
+
+    json_add_text(row, "key", fact_name(f->key));
+    json_add_text(row, "scope", f->scope);
+    json_add_text(row, "state", fact_state_name(f->state));
+    add_value(row, f);
+    if (fact_type(f->key) == FACT_REAL && f->state == FACT_KNOWN)
+        json_add_real(row, "error", f->error);
+    json_add_text(row, "unit", fact_unit(f->key));
+    json_add_text(row, "source", f->source);
+    if (f->state == FACT_UNKNOWN)
+        json_add_text(row, "why", f->why);
+}
+
+static void add_point(struct cJSON *rows, const struct fact_point *p)
+{
+    struct cJSON *row = json_add_object(rows, NULL);
+
+    json_add_text(row, "series", p->series);
+    json_add_text(row, "scope", p->scope);
+    json_add_real(row, "x", p->x);
+    json_add_text(row, "x_unit", p->x_unit);
+    json_add_real(row, "y", p->y);
+    json_add_real(row, "y_error", p->y_error);
+    json_add_text(row, "y_unit", p->y_unit);
+    if (p->note && p->note[0])
+        json_add_text(row, "note", p->note);
+}
+
+struct cJSON *listing_json(const struct fact_list *l, const char *prefix)
+{
+    struct cJSON *doc = json_object();
+    struct cJSON *facts = json_add_array(doc, "facts");
+
+    for (size_t i = 0; i < l->count; i++)
+        if (text_starts(fact_name(l->items[i].key), prefix))
+            add_fact(facts, &l->items[i]);
+    if (l->point_count) {
+        struct cJSON *points = json_add_array(doc, "points");
+        for (size_t i = 0; i < l->point_count; i++)
+            add_point(points, &l->points[i]);
+    }
+    return doc;
+}

@@ -1,0 +1,20 @@
+#ifndef AUDIT_LISTING_H
+#define AUDIT_LISTING_H
+#include "core/fact.h"
+
+struct cJSON;
+
+/* Facts and curves as the commands print them. */
+
+/* One line a fact: key, scope, value with unit and error, source. Keys that start with prefix
+ * ("stress." ; "" for all). */
+void listing_print_facts(const struct fact_list *l, const char *prefix);
+
+/* One table a series and scope: x, y, error, note. */
+void listing_print_points(const struct fact_list *l);
+
+/* {"facts": [...], "points": [...]} with the keys that the README documents; loads are left out,
+ * points are there if there are any. The caller owns it. */
+struct cJSON *listing_json(const struct fact_list *l, const char *prefix);
+
+#endif
