@@ -28,8 +28,9 @@ int evidence_subject(struct evidence *v, struct subject *s, struct err *e);
 /* m NULL: hashing failed as a whole, why says how. */
 int evidence_fingerprint(struct evidence *v, const struct manifest *m, const char *why,
                          struct err *e);
-/* Formats and operators against the policy's backends; table NULL: the shipped one alone. */
-int evidence_coverage(struct evidence *v, const struct policy *p, const struct support *table,
+/* Formats and operators against the policy's backends. support_file: rows that go before the
+ * shipped ones; NULL: none. */
+int evidence_coverage(struct evidence *v, const struct policy *p, const char *support_file,
                       struct err *e);
 
 /* What measuring may take, from the options, with the defaults above; memory is never more than

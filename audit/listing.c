@@ -97,13 +97,21 @@ static void add_point(struct cJSON *rows, const struct fact_point *p)
         json_add_text(row, "note", p->note);
 }
 
-struct cJSON *listing_json(const struct fact_list *l, const char *prefix)
+static bool starts_with_any(const char *name, const char *const *prefixes)
+{
+    for (; *prefixes; prefixes++)
+        if (text_starts(name, *prefixes))
+            return true;
+    return false;
+}
+
+struct cJSON *listing_json(const struct fact_list *l, const char *const *prefixes)
 {
     struct cJSON *doc = json_object();
     struct cJSON *facts = json_add_array(doc, "facts");
 
     for (size_t i = 0; i < l->count; i++)
-        if (text_starts(fact_name(l->items[i].key), prefix))
+        if (starts_with_any(fact_name(l->items[i].key), prefixes))
             add_fact(facts, &l->items[i]);
     if (l->point_count) {
         struct cJSON *points = json_add_array(doc, "points");

@@ -13,8 +13,9 @@ void listing_print_facts(const struct fact_list *l, const char *prefix);
 /* One table a series and scope: x, y, error, note. */
 void listing_print_points(const struct fact_list *l);
 
-/* {"facts": [...], "points": [...]} with the keys that the README documents; loads are left out,
- * points are there if there are any. The caller owns it. */
-struct cJSON *listing_json(const struct fact_list *l, const char *prefix);
+/* {"facts": [...], "points": [...]} with the keys that the README documents: the facts whose keys
+ * start with one of the prefixes (NULL-terminated); loads are left out, points are there if there
+ * are any. The caller owns it. */
+struct cJSON *listing_json(const struct fact_list *l, const char *const *prefixes);
 
 #endif
