@@ -47,6 +47,7 @@ const struct cmd cmd_table[] = {
      "  assay balance models/kimi-k3 --tokens 8K"},
     {"report", cmd_report, OPTION_REPORT | OPTION_DB, 0, 1, "[RUN]",
      "Write the report of a recorded run again; of the last one without RUN",
+     "Nothing is measured or judged anew. The page goes to stdout, or to --report FILE.\n\n"
      "  assay report 12 --report k3.html"},
     {"policy", cmd_policy, OPTION_POLICY, 0, 0, "",
      "Print the built-in policy, or check a file and print it as it will be used",
