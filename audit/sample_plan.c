@@ -156,6 +156,15 @@ static void layer(struct maker *m, unsigned i)
     residual(m, "mlp");
 }
 
+static int by_shard_and_name(const void *a, const void *b)
+{
+    const struct sample_plan_tensor *x = a, *y = b;
+
+    if (x->shard != y->shard)
+        return x->shard < y->shard ? -1 : 1;
+    return strcmp(x->name, y->name);
+}
+
 void sample_plan_make(struct sample_plan *p, unsigned shards)
 {
     struct maker m = {.plan = p, .prefix = "language_model.model."};
@@ -176,6 +185,7 @@ void sample_plan_make(struct sample_plan *p, unsigned shards)
         t->shard = (unsigned)(sum * shards / p->total_bytes);
         sum += t->elements * dtype_bits(t->dtype) / 8;
     }
+    qsort(p->tensors, p->count, sizeof(*p->tensors), by_shard_and_name);
 }
 
 void sample_plan_release(struct sample_plan *p)
