@@ -54,6 +54,9 @@ static int put_baseline(struct audit *a, struct err *e)
 
     if (!a->o->baseline)
         return fact_put_absent(&sink, FACT_FINGERPRINT_BASELINE, "", "no baseline was named", e);
+    if (!a->hashed)
+        return fact_put_unknown(&sink, FACT_FINGERPRINT_BASELINE, a->o->baseline,
+                                "the files could not be hashed", e);
     snprintf(word, sizeof(word), "baseline:%s", a->o->baseline);
     rc = place_resolve(word, a->o, &db, &then, &why);
     db_close(db);
@@ -82,7 +85,7 @@ static int fingerprint(struct audit *a, struct err *e)
     a->hashed = !place_hash(&a->subject.local, a->o, &a->manifest, &why);
     if (evidence_fingerprint(&a->evidence, a->hashed ? &a->manifest : NULL, why.msg, e))
         return e->code;
-    if (a->hashed && put_baseline(a, e))
+    if (put_baseline(a, e))
         return e->code;
     if (a->hashed)
         record_snapshot(&a->record, &a->subject.local, &a->manifest);

@@ -61,7 +61,9 @@ int main(int argc, char **argv)
 {
     const char *word = argc > 1 ? argv[1] : "";
 
+    /* both then come back as errors of write, which have a message and a status */
     (void)signal(SIGPIPE, SIG_IGN);
+    (void)signal(SIGXFSZ, SIG_IGN);
     if (!strcmp(word, "--help") || !strcmp(word, "-h") || !strcmp(word, "help")) {
         print_usage(stdout);
         return close_stdout(CMD_YES);
