@@ -88,8 +88,6 @@ void evidence_limits(const struct options *o, const struct policy *p, struct evi
     for (size_t i = 0; i < o->context_count; i++)
         if (i == 0 || o->contexts[i] > ret->target_tokens)
             ret->target_tokens = o->contexts[i];
-    if (ret->target_tokens < LONGCTX_FIRST_TOKENS)
-        ret->target_tokens = LONGCTX_FIRST_TOKENS;
 }
 
 static int put_counters(const struct fact_sink *sink, struct err *e)
