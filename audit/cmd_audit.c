@@ -22,6 +22,7 @@
 struct audit {
     const struct options *o;
     struct policy policy;
+    struct support support;
     struct subject subject;
     struct evidence evidence;
     struct record record;
@@ -103,7 +104,7 @@ static int gather(struct audit *a, struct err *e)
     if (fingerprint(a, e))
         return e->code;
     record_flush(&a->record, v);
-    if (evidence_coverage(v, &a->policy, a->o->support, e) ||
+    if (evidence_coverage(v, &a->policy, &a->support, e) ||
         evidence_fallback(v, &a->subject, a->o, &operators, e))
         return e->code;
     record_flush(&a->record, v);
@@ -183,6 +184,10 @@ int cmd_audit(const struct options *o)
 
     if (stage_policy(o, &a.policy, &e))
         return cmd_fail(o, &e);
+    if (stage_support(o, &a.support, &e)) {
+        policy_release(&a.policy);
+        return cmd_fail(o, &e);
+    }
     evidence_init(&a.evidence);
     if (!subject_load(o->args[0], o, &a.subject, &e)) {
         record_begin(&a.record, o, &a.subject.local, &a.policy);
@@ -196,6 +201,7 @@ int cmd_audit(const struct options *o)
     log_progress_done();
     manifest_release(&a.manifest);
     evidence_release(&a.evidence);
+    support_release(&a.support);
     policy_release(&a.policy);
     return e.code ? cmd_fail(o, &e) : status;
 }

@@ -4,8 +4,14 @@
 static int run(struct evidence *v, const struct subject *s, const struct options *o,
                const struct policy *p, struct err *e)
 {
+    struct support tables;
+
     (void)s;
-    return evidence_coverage(v, p, o->support, e);
+    if (stage_support(o, &tables, e))
+        return e->code;
+    int rc = evidence_coverage(v, p, &tables, e);
+    support_release(&tables);
+    return rc;
 }
 
 int cmd_coverage(const struct options *o)

@@ -65,12 +65,12 @@ static int keep_row(void *ctx, const struct run_support *row, struct err *e)
     return 0;
 }
 
-int evidence_coverage(struct evidence *v, const struct policy *p, const char *support_file,
+int evidence_coverage(struct evidence *v, const struct policy *p, const struct support *tables,
                       struct err *e)
 {
     struct fact_sink sink = fact_list_sink(&v->facts);
-    (void)support_file;
-    return coverage_put(&v->facts, p, NULL, &sink, keep_row, v, e);
+
+    return coverage_put(&v->facts, p, tables, &sink, keep_row, v, e);
 }
 
 void evidence_limits(const struct options *o, const struct policy *p, struct evidence_limits *ret)

@@ -6,6 +6,7 @@
 #include "core/fact.h"
 #include "db/run.h"
 #include "fingerprint/manifest.h"
+#include "probes/support.h"
 
 /* The stages of an audit. Each adds its facts to a list; the commands on one stage print that list,
  * `assay audit` runs all stages and records them. A stage that could not look puts unknown facts
@@ -28,9 +29,8 @@ int evidence_subject(struct evidence *v, struct subject *s, struct err *e);
 /* m NULL: hashing failed as a whole, why says how. */
 int evidence_fingerprint(struct evidence *v, const struct manifest *m, const char *why,
                          struct err *e);
-/* Formats and operators against the policy's backends. support_file: rows that go before the
- * shipped ones; NULL: none. */
-int evidence_coverage(struct evidence *v, const struct policy *p, const char *support_file,
+/* Formats and operators against the policy's backends. */
+int evidence_coverage(struct evidence *v, const struct policy *p, const struct support *tables,
                       struct err *e);
 
 /* What measuring may take, from the options, with the defaults above; memory is never more than

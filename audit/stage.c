@@ -1,5 +1,7 @@
 #include "audit/stage.h"
 #include "audit/listing.h"
+#include "core/buf.h"
+#include "core/file.h"
 #include "core/json.h"
 #include "core/log.h"
 #include "core/text.h"
@@ -10,6 +12,23 @@ int stage_policy(const struct options *o, struct policy *ret, struct err *e)
         return policy_read(o->policy, ret, e);
     policy_builtin(ret);
     return 0;
+}
+
+int stage_support(const struct options *o, struct support *ret, struct err *e)
+{
+    struct buf b;
+    int rc = support_init(ret, e);
+
+    if (rc || !o->support)
+        return rc;
+    buf_init(&b, SUPPORT_TEXT_BYTES_MAX);
+    rc = file_read(o->support, &b, e);
+    if (!rc)
+        rc = support_add(ret, b.data, b.len, o->support, e);
+    buf_release(&b);
+    if (rc)
+        support_release(ret);
+    return rc;
 }
 
 static int print(const struct options *o, const struct fact_list *l, const char *const *prefixes)

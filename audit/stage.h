@@ -17,4 +17,7 @@ int stage_run(const struct options *o, stage_fn *fn, const char *const *prefixes
 /* The policy that --policy names, or the built-in one. */
 int stage_policy(const struct options *o, struct policy *ret, struct err *e);
 
+/* The shipped support tables, with the rows of --support before them. */
+int stage_support(const struct options *o, struct support *ret, struct err *e);
+
 #endif

@@ -80,6 +80,7 @@ static int read_text(struct local *l, const char *name, size_t max, const char *
     return rc;
 }
 
+/* A subject without a config still has tensors, so the reason is kept and the rest goes on. */
 static int read_config(struct local *l, bool listed, struct err *e)
 {
     int rc = read_text(l, "config.json", JSON_DOCUMENT_BYTES_MAX, &l->config, &l->config_bytes, e);
@@ -254,6 +255,14 @@ static void report_links(struct local *l, const struct folder *folder)
                     text_plain(first, from, sizeof(from)), text_plain(kept, to, sizeof(to)));
 }
 
+static bool has_weights(const struct local *l)
+{
+    for (size_t i = 0; i < l->file_count; i++)
+        if (l->files[i].role >= LOCAL_SHARD)
+            return true;
+    return false;
+}
+
 static void report_absence(struct local *l)
 {
     size_t shards = local_shards(l, NULL), foreign = 0;
@@ -274,12 +283,13 @@ static int read_folder(struct local *l, const struct folder *folder, unsigned th
                        const struct progress *progress, struct err *e)
 {
     struct listing b = {.l = l};
+    struct err no_config = {0};
     int rc = listing_read(&b, e);
 
-    if (!rc)
-        rc = read_config(l, listing_find(&b, "config.json") != NULL, e);
     if (rc)
         return rc;
+    if (read_config(l, listing_find(&b, "config.json") != NULL, &no_config))
+        l->config_why = mem_arena_strndup(&l->arena, no_config.msg, strlen(no_config.msg));
     for (size_t i = 0; i < b.listed; i++) {
         if (l->files[i].role == LOCAL_INDEX)
             read_index(l, &l->files[i]);
@@ -289,6 +299,10 @@ static int read_folder(struct local *l, const struct folder *folder, unsigned th
     rc = listing_choose(&b, e);
     if (rc)
         return rc;
+    if (!l->config && !has_weights(l))
+        return err_set(e, no_config.code, "%s", no_config.msg);
+    if (!l->config)
+        finding_add(&l->findings, FINDING_FAIL, "config-missing", "%s", l->config_why);
     struct local_file *quant = bsearch(&(struct local_file){.path = "hf_quant_config.json"},
                                        l->files, l->file_count, sizeof(*l->files), listing_compare);
     struct err why = {0};
