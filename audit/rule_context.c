@@ -30,6 +30,18 @@ static bool is_kind(const struct fact *layers)
            strcmp(layers->scope, "all") != 0;
 }
 
+/* Layers that are of none of the kinds. */
+static int64_t layers_of_no_kind(const struct rule *r)
+{
+    const struct fact *all = rule_known(r, FACT_MODEL_LAYERS, "");
+    int64_t n = all ? all->i : 0;
+
+    for (const struct fact *f = NULL; (f = rule_next(r, FACT_MODEL_LAYERS, f));)
+        if (is_kind(f))
+            n -= f->i;
+    return all && n > 0 ? n : 0;
+}
+
 /* A ladder of that kind of mixer came anywhere. */
 static const struct fact *reached_by(const struct rule *r, const char *kind)
 {
@@ -45,6 +57,7 @@ static const struct fact *reached_by(const struct rule *r, const char *kind)
 void rule_context_ladder(struct rule *r)
 {
     struct rule_list missing = {0};
+    int64_t strange = layers_of_no_kind(r);
     size_t kinds = 0;
     char text[RULE_NAME_BYTES];
 
@@ -67,15 +80,18 @@ void rule_context_ladder(struct rule *r)
     if (missing.count) {
         const struct fact *limit = rule_next(r, FACT_STRESS_LIMIT, NULL);
         rule_cite(r, limit);
-        rule_say(r, " (%s).",
+        rule_say(r, " (%s). ",
                  limit && limit->state == FACT_KNOWN ? rule_plain(limit->text, text)
                                                      : rule_why(limit, "not measured", text));
     }
     if (kinds == 0)
         rule_say(r, "The mixers of the model are not known, so nothing was measured.");
-    if (kinds == 0 || missing.count) {
+    else if (strange)
+        rule_say(r, "The mixers of %lld layers are not known.", (long long)strange);
+    if (kinds == 0 || strange || missing.count) {
         rule_judge(r, VERDICT_UNKNOWN);
-        rule_brief(r, kinds ? "no ladder was run" : "the model's mixers are not known");
+        rule_brief(r, "%s",
+                   missing.count ? "no ladder was run" : "the model's mixers are not fully known");
         rule_advise(r, "Run the ladder: assay stress SUBJECT.");
     } else {
         rule_judge(r, VERDICT_PASS);

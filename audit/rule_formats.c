@@ -27,7 +27,7 @@ void rule_formats_headers(struct rule *r)
         return;
     }
     for (const struct fact *f = NULL; (f = rule_next(r, FACT_FORMAT_TENSORS, f));) {
-        if (f->state == FACT_KNOWN && f->i > 0)
+        if (f->state == FACT_KNOWN && f->i > 0 && rule_known(r, FACT_FORMAT_OBSERVED, f->scope))
             in_classes += (uint64_t)f->i;
         counted = true;
     }

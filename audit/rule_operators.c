@@ -101,21 +101,26 @@ static const struct fact *support_of(const struct rule *r, const char *operator,
     return fact_list_find(r->facts, FACT_OPERATOR_SUPPORT, scope);
 }
 
-/* Judges what an operator loses that has to fall back; only a loss that is above the policy's even
- * at the lower end of its spread fails. Says " (3.40 ± 0.02 times the fused time ...)". */
+/* Judges what an operator loses that has to fall back. Most operators have no kernels of ours to
+ * measure it by; then the loss stays unsaid. One that could not be measured is unknown. Only a loss
+ * that is above the policy's even at the lower end of its spread fails. */
 static void judge_loss(struct rule *r, const char *operator, enum path path, bool say)
 {
-    const struct fact *t = rule_known(r, FACT_FALLBACK_TIME, operator);
+    const struct fact *t = fact_list_find(r->facts, FACT_FALLBACK_TIME, operator);
     double max = r->policy->fallback_time_max_ratio;
     char x[TEXT_NUMBER_BYTES], error[TEXT_NUMBER_BYTES], limit[TEXT_NUMBER_BYTES];
+    char why[RULE_NAME_BYTES];
     bool fails;
 
-    if (!t || !(t->x > 0)) {
+    rule_cite(r, t);
+    if (!t || t->state != FACT_KNOWN || !(t->x > 0)) {
+        if (t && path == PATH_COMPOSED)
+            rule_judge(r, VERDICT_UNKNOWN);
         if (say)
-            rule_say(r, " (loss not measured)");
+            rule_say(r, " (loss not measured%s%s)", t ? ": " : "",
+                     t ? rule_why(t, "no value", why) : "");
         return;
     }
-    rule_cite(r, t);
     fails = path == PATH_COMPOSED && t->x - t->error > max;
     if (fails)
         rule_judge(r, VERDICT_FAIL);
@@ -180,8 +185,9 @@ static void judge_backend(struct rule *r, const char *backend)
         return;
     }
     rule_say(r, ".");
-    if (r->status == VERDICT_FAIL && worst != PATH_NONE)
-        rule_brief(r, "a fallback in %s loses too much", backend);
+    if (r->status != paths[worst].status)
+        rule_brief(r, "a fallback in %s loses %s", backend,
+                   r->status == VERDICT_FAIL ? "too much" : "an unknown part");
     else
         rule_brief(r, "%s %s %zu of %zu operators", backend, paths[worst].brief, counts[worst],
                    total);
