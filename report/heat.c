@@ -92,7 +92,7 @@ void heat_write(const struct heat *h, struct buf *b)
     double width = (double)(RIGHT - LEFT) / (double)h->cols;
     height /= 10;
     double bottom = TOP + (double)h->rows * height;
-    size_t every = (size_t)ceil(18 / height); /* rows between two names */
+    size_t every = (size_t)ceil(13 / height); /* rows between two names */
 
     html_lit(b, "<svg class=\"heat\" viewBox=\"0 0 ");
     html_int(b, WIDTH);

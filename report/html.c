@@ -182,7 +182,7 @@ void html_fact(struct buf *b, const struct fact *f)
         html_mark(b, VERDICT_UNKNOWN, "unknown");
         if (f->why && f->why[0]) {
             html_lit(b, " <small>");
-            html_text(b, f->why);
+            html_prose(b, f->why);
             html_lit(b, "</small>");
         }
     } else {
@@ -190,12 +190,19 @@ void html_fact(struct buf *b, const struct fact *f)
     }
 }
 
+#define LONG_TEXT 24 /* bytes from which a cell asks for room rather than break at each word */
+
 void html_fact_cell(struct buf *b, const struct fact *f)
 {
-    bool number = f && f->state == FACT_KNOWN && fact_type(f->key) != FACT_TEXT;
+    const char *text = !f                         ? NULL
+                       : f->state == FACT_UNKNOWN ? f->why
+                       : f->state == FACT_KNOWN   ? f->text
+                                                  : NULL;
 
-    if (number)
+    if (f && f->state == FACT_KNOWN && fact_type(f->key) != FACT_TEXT)
         html_lit(b, "<td class=\"n\">");
+    else if (text && strlen(text) > LONG_TEXT)
+        html_lit(b, "<td class=\"w\">");
     else
         html_lit(b, "<td>");
     html_fact(b, f);

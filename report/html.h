@@ -45,6 +45,10 @@ void html_fact_cell(struct buf *b, const struct fact *f);
 #define html_table_open(b, label)                                                          \
     html_lit(b, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"" label \
                 "\"><table>\n")
+/* The same for names and values: the first column takes what it needs and no more. */
+#define html_table_pairs(b, label)                                                                 \
+    html_lit(b, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"" label         \
+                "\"><table class=\"kv\">\n")
 #define html_table_close(b) html_lit(b, "</table></div>\n")
 
 #endif

@@ -190,8 +190,8 @@ static void missing(const struct curve_list *c, struct buf *b)
                     html_lit(b, ", ");
                 html_text(b, words_tokens(q->x, number));
             }
-            html_lit(b, " tokens. ");
-            html_prose(b, p->note[0] ? p->note : "No reason was recorded.");
+            html_lit(b, " tokens: ");
+            html_prose(b, p->note[0] ? p->note : "no reason was recorded");
             html_lit(b, "</li>\n");
         }
     if (any)

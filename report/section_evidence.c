@@ -39,7 +39,7 @@ static void commands(const struct view *v, struct buf *b)
     const char *subject = v->subject ? v->subject : "";
 
     html_lit(b, "<p>Every number on this page can be found again:</p>\n");
-    html_table_open(b, "commands that find the numbers again");
+    html_table_pairs(b, "commands that find the numbers again");
     html_lit(b, "<tbody>\n");
     COMMAND(b, "everything", "assay audit ", subject, "");
     COMMAND(b, "the model", "assay inspect ", subject, "");
@@ -63,7 +63,7 @@ static void method(const struct lookup *l, struct buf *b)
     html_lit(b, "<h3>Host and method</h3>\n<p class=\"small\">Measured values are medians over the "
                 "epochs; ± is the median absolute deviation, or the standard error of a fit. A "
                 "value without ± is exact or was read, not measured.</p>\n");
-    html_table_open(b, "host and method");
+    html_table_pairs(b, "host and method");
     html_lit(b, "<tbody>\n");
     for (size_t k = 0; k < sizeof(keys) / sizeof(keys[0]); k++) {
         const struct fact *const *facts;

@@ -15,7 +15,7 @@ static void state_cell(const struct snapshot_file *f, struct buf *b)
         html_mark(b, VERDICT_UNKNOWN, snapshot_file_state_name(f->state));
     if (f->why && f->why[0]) {
         html_lit(b, " <small>");
-        html_text(b, f->why);
+        html_prose(b, f->why);
         html_lit(b, "</small>");
     }
     html_lit(b, "</td>");
@@ -106,7 +106,7 @@ void section_fingerprint(const struct lookup *l, struct buf *b)
     const struct fact *digest = lookup_get(l, FACT_FINGERPRINT_DIGEST, NULL);
 
     section_verdicts_heading(l, VERDICT_FINGERPRINT, b);
-    html_table_open(b, "fingerprint of the snapshot");
+    html_table_pairs(b, "fingerprint of the snapshot");
     html_lit(b, "<tbody><tr><th scope=\"row\">snapshot digest</th><td>");
     if (v->digest)
         html_code(b, v->digest);

@@ -65,7 +65,7 @@ static void figures(const struct lookup *l, struct buf *b)
                                          FACT_MODEL_ATTNRES_IN_FLIGHT,
                                          FACT_MODEL_UNEXPLAINED};
 
-    html_table_open(b, "figures of the model");
+    html_table_pairs(b, "figures of the model");
     html_lit(b, "<tbody>\n");
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
         fact_rows(l, keys[i], b);

@@ -95,7 +95,8 @@ static void group_line(const struct lookup *l, const bool *cited, struct group *
     size_t count = lookup_key(l, g->first->key, &facts);
 
     html_lit(b, "<li>");
-    html_mark(b, VERDICT_UNKNOWN, fact_meaning(g->first->key));
+    html_mark(b, VERDICT_UNKNOWN, "");
+    html_code(b, fact_name(g->first->key));
     for (size_t i = 0; i < count; i++) {
         const struct fact *f = facts[i];
         if (f->state != FACT_UNKNOWN || cited[f - l->v->facts.items] || !f->scope[0] ||
@@ -104,9 +105,9 @@ static void group_line(const struct lookup *l, const bool *cited, struct group *
         if (g->shown++ == SCOPES_SHOWN)
             break;
         if (g->shown == 1)
-            html_lit(b, ", ");
+            html_lit(b, " ");
         else
-            html_lit(b, "; ");
+            html_lit(b, ", ");
         html_text(b, f->scope);
     }
     if (g->count > SCOPES_SHOWN) {

@@ -2,7 +2,7 @@
 #include "core/text.h"
 #include <string.h>
 
-#define INDENT_ITEM 28 /* columns before an item's sentence */
+#define INDENT_ITEM 29 /* columns before an item's sentence */
 #define INDENT_UNKNOWN 4
 
 /* Columns that UTF-8 text takes: its characters, which is right for the scripts that reports use.
@@ -88,7 +88,7 @@ static void item_line(const struct view *v, enum verdict_item item, struct buf *
     cell(b, verdict_item_title(item), 15);
     cell(b, verdict_status_mark(status), 2);
     cell(b, status == VERDICT_NOT_APPLICABLE ? "n/a" : verdict_status_name(status), 8);
-    wrap(b, s ? s->text : "This run did not judge it.", INDENT_ITEM - 1, INDENT_ITEM - 1);
+    wrap(b, s ? s->text : "This run did not judge it.", INDENT_ITEM, INDENT_ITEM);
     line_end(b);
 }
 
