@@ -11,18 +11,42 @@
 #if defined(__AVX2__)
 #include "stress/vec.h"
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
+
+/* act(g), or act(g) times what u says if `gated`. */
+static inline vec moe_lanes_act(const struct moe_shape *s, bool gated, vec g, vec u)
+{
+    vec b1 = vec_set((float)s->situ_beta), b2 = vec_set((float)s->situ_linear_beta);
+    vec y = g;
+
+    if (s->act == ACT_SILU)
+        y = g * vec_sigmoid(g);
+    if (s->act == ACT_SITU)
+        y = b1 * vec_tanh(g / b1) * vec_sigmoid(g);
+    if (s->act == ACT_RELU2) {
+        y = vec_max(vec_set(0), g); /* NaN stays */
+        y = y * y;
+    }
+    if (!gated)
+        return y;
+    return y * (s->act == ACT_SITU ? b2 * vec_tanh(u / b2) : u);
+}
 
 static inline void moe_lanes_expert(const struct moe_shape *s, uint64_t width, uint64_t inner,
                                     const void *w1, const void *w3, const void *w2, float weight,
                                     const float *x, float *mid, float *y)
 {
-    for (uint64_t r = 0; r < inner; r++) {
-        double g = (double)vec_dot(s->store, w1, r * width, x, width);
-        double a = w3 ? act_gated(s->act, s->situ_beta, s->situ_linear_beta, g,
-                                  (double)vec_dot(s->store, w3, r * width, x, width))
-                      : act_plain(s->act, s->situ_beta, g);
-        mid[r] = (float)a;
+    float g[VEC_LANES] = {0}, u[VEC_LANES] = {0};
+
+    for (uint64_t r = 0; r < inner; r += VEC_LANES) {
+        uint64_t n = inner - r < VEC_LANES ? inner - r : VEC_LANES;
+        for (uint64_t i = 0; i < n; i++) {
+            g[i] = vec_dot(s->store, w1, (r + i) * width, x, width);
+            if (w3)
+                u[i] = vec_dot(s->store, w3, (r + i) * width, x, width);
+        }
+        vec_store_n(mid + r, n, moe_lanes_act(s, w3 != NULL, vec_load(g), vec_load(u)));
     }
     for (uint64_t r = 0; r < width; r++)
         y[r] += weight * vec_dot(s->store, w2, r * inner, mid, inner);
