@@ -2,6 +2,7 @@
 #define PROBES_SUPPORT_H
 #include "core/err.h"
 #include "core/mem.h"
+#include "probes/csv.h"
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -33,9 +34,9 @@ enum support_status {
     SUPPORT_STATUSES
 };
 
-#define SUPPORT_TEXT_BYTES_MAX ((size_t)4 << 20) /* the shipped tables are under 64 KiB */
+#define SUPPORT_TEXT_BYTES_MAX ((size_t)4 << 20) /* the shipped tables are under 80 KiB */
 #define SUPPORT_ROWS_MAX 20000
-#define SUPPORT_FIELD_BYTES_MAX 1000 /* a field longer than that is an unclosed quote */
+#define SUPPORT_FIELD_BYTES_MAX CSV_FIELD_BYTES_MAX /* of any string of a row */
 
 /* The header lines, which tell the kinds apart. */
 #define SUPPORT_FORMATS_HEADER "backend,format,hardware,verdict,condition,source,as_of"
@@ -79,12 +80,11 @@ struct support {
 /* The shipped tables. An error would be a mistake of ours, which the tests exclude. */
 int support_init(struct support *s, struct err *e);
 
-/* Puts the rows of a CSV text before those of the table that its header line names. Strict RFC
- * 4180: LF or CRLF, quotes doubled inside quotes; no empty lines, no line breaks in a field. On an
- * ERR_FORMAT the message names origin, line and column: no known header, a wrong number of fields,
- * a stray or unclosed quote, a byte that is no UTF-8 or a control character, a word for hardware or
- * status that is not known, a condition word that is not, an empty backend, entry or source, or a
- * date that is none. ERR_LIMIT names the limit. On failure s is as before. */
+/* Puts the rows of a CSV text (probes/csv.h says how strict) before those of the table that its
+ * header line names. ERR_FORMAT, with origin and line: no known header, no CSV, a word for hardware
+ * or status that the kind does not know, a condition word that is not known, an empty backend,
+ * entry or source, or a date that is none. ERR_LIMIT names the limit. On failure the tables are as
+ * before. */
 int support_add(struct support *s, const char *text, size_t bytes, const char *origin,
                 struct err *e);
 
@@ -106,7 +106,7 @@ struct support_answer {
  * these the most specific hardware; of these a definite path before "supported"; of these the
  * worst. A class that holds several formats, "mxfp4-pack-quantized+bf16", gets the worst of its
  * parts. From worst to best: reject, unknown, expand, convert, weight_only, supported, native.
- * Never fails. The rows belong to s. */
+ * Never fails. The rows belong to s and live until it is added to or released. */
 void support_format(const struct support *s, const char *backend, const char *format,
                     const char *hardware, const char *class, const char *act,
                     struct support_answer *ret);
