@@ -309,3 +309,16 @@ void expect_find(struct expect_finder *f, const char *name, size_t module_bytes,
     }
     ret->item = match(&f->layer, ret->rest, (size_t)(end - ret->rest), kind, &ret->expert);
 }
+
+enum quant_class expect_class(const struct expect_hit *hit, const char *name, size_t module_bytes)
+{
+    static const char head[] = "lm_head";
+    size_t n = sizeof head - 1;
+    if (hit->place == EXPECT_MTP)
+        return QUANT_MTP;
+    if (hit->item)
+        return hit->item->class;
+    if (module_bytes >= n && !memcmp(name + module_bytes - n, head, n))
+        return QUANT_HEAD;
+    return QUANT_OTHER;
+}

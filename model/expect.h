@@ -57,6 +57,10 @@ struct expect_hit {
                                   look-up in another layer */
 };
 
+/* The class of the tensors of a module that was looked up. Names that nothing is expected of are
+ * QUANT_OTHER, but a head that is stored although it is tied. */
+enum quant_class expect_class(const struct expect_hit *hit, const char *name, size_t module_bytes);
+
 /* Look-ups of many names; layers in a row are cheap when names come sorted. */
 struct expect_finder {
     const struct model *m;

@@ -75,7 +75,8 @@ struct quant_declared {
     char method[64];   /* "compressed-tensors", "fp8" ...; "" if nothing is declared */
     const char *where; /* "quantization_config", "text_config.quantization_config" ... */
     struct {
-        char names[QUANT_NAMES_BYTES]; /* as above; "" if the model has no such class; "unknown" */
+        char names[QUANT_NAMES_BYTES]; /* as above; "" if the model has no such class; "unknown".
+                                          Of norms the config's dtype: no scheme speaks of them */
         char why[QUANT_WHY_BYTES];     /* of "unknown": what could not be read */
     } classes[QUANT_CLASSES];
 };
@@ -97,7 +98,8 @@ int quant_observed_of(const struct model *m, const struct inventory *inv,
 const char *quant_observed_names(const struct quant_observed *o, enum quant_class c,
                                  char ret[QUANT_NAMES_BYTES]);
 
-/* True if both sides are known and differ. */
+/* True if both sides are known and differ. Norms differ only by what is no plain float: families
+ * keep some vectors in F32 whatever the config's dtype. */
 bool quant_disagrees(const struct quant_declared *d, const struct quant_observed *o,
                      enum quant_class c);
 
