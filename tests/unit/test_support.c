@@ -136,7 +136,7 @@ static void shipped_formats_have_the_names_of_the_model(void **state)
                                         "dense-prefill",
                                         "sparse-prefill"};
     static const char *const classes[] = {"routed_experts", "shared_experts", "attention",
-                                          "dense_ffn"};
+                                          "dense_ffn", "norms"};
     struct support s;
 
     (void)state;
@@ -151,7 +151,7 @@ static void shipped_formats_have_the_names_of_the_model(void **state)
         if (!known)
             fail_msg("%s is no format", r->entry);
         known = !r->class;
-        for (size_t j = 0; r->class && j < 4; j++)
+        for (size_t j = 0; r->class && j < 5; j++)
             known |= strcmp(r->class, classes[j]) == 0;
         assert_true(known);
         assert_true(!r->act || strcmp(r->act, "situ") == 0);
@@ -294,6 +294,8 @@ static void formats_are_as_the_sources_state_them(void **state)
     assert_format(&s, "vllm-ascend", "pack-quantized-int4-g32", "ascend", "routed_experts", NULL,
                   "unknown");
     assert_format(&s, "trtllm", "bf16", "sm100", "routed_experts", NULL, "native");
+    assert_format(&s, "vllm", "f32+bf16", "sm90", "norms", "situ", "native");
+    assert_format(&s, "vllm", "f32", "sm90", "attention", "situ", "convert");
     support_release(&s);
 }
 
