@@ -84,6 +84,22 @@ static int find_groups(struct run *r, struct err *e)
     return 0;
 }
 
+/* Small ones first: what they leave of the time goes to those that grow. */
+static void sort_groups(struct run *r)
+{
+    for (size_t i = 1; i < r->group_count; i++) {
+        struct group g = r->groups[i];
+        uint64_t bytes = cost_mixer_bytes(&g.mixer, r->o->target_tokens);
+        size_t at = i;
+        for (; at > 0; at--) {
+            if (cost_mixer_bytes(&r->groups[at - 1].mixer, r->o->target_tokens) <= bytes)
+                break;
+            r->groups[at] = r->groups[at - 1];
+        }
+        r->groups[at] = g;
+    }
+}
+
 static int put_point(struct run *r, const char *series, const char *scope, uint64_t tokens,
                      double y, double y_error, const char *unit, const char *note, struct err *e)
 {
@@ -176,6 +192,25 @@ static int put_bandwidth(struct run *r, unsigned threads, const char *scope, dou
                         source, e);
 }
 
+/* The memory is a floor only for what does not fit a cache between one step and the next. */
+static int put_floor(struct run *r, const struct group *g, const struct ladder_rung *u,
+                     struct err *e)
+{
+    double ns = r->bandwidth > 0 ? 1e9 * u->move_bytes / r->bandwidth : NAN;
+    unsigned long cache = cpu_last_cache_bytes();
+    char note[120] = "", a[TEXT_NUMBER_BYTES], b[TEXT_NUMBER_BYTES];
+
+    if (u->move_bytes <= 0 || isnan(ns)) {
+        ns = NAN;
+        snprintf(note, sizeof(note), "the bytes or the read bandwidth are not known");
+    } else if (u->move_bytes < (double)cache) {
+        ns = NAN;
+        snprintf(note, sizeof(note), "%s fit the last cache of %s: memory is no floor",
+                 text_bytes((uint64_t)u->move_bytes, a), text_bytes(cache, b));
+    }
+    return put_point(r, "decode.floor", g->scope, u->tokens, ns, 0, "ns/token", note, e);
+}
+
 static int put_points(struct run *r, const struct group *g, const struct ladder *l, struct err *e)
 {
     double n = g->layers;
@@ -185,8 +220,6 @@ static int put_points(struct run *r, const struct group *g, const struct ladder 
         const struct ladder_rung *u = &l->rungs[i];
         bool seen = u->reached && u->resident_bytes >= 0;
         double ns = u->reached ? u->time.median_ns : NAN;
-        double floor =
-            r->bandwidth > 0 && u->move_bytes > 0 ? 1e9 * u->move_bytes / r->bandwidth : NAN;
         const char *hidden =
             u->reached ? "the system does not say what memory is resident" : u->note;
         rc = put_point(r, "cache.layout", g->scope, u->tokens,
@@ -200,8 +233,7 @@ static int put_points(struct run *r, const struct group *g, const struct ladder 
             rc = put_point(r, "decode.measured", g->scope, u->tokens, ns,
                            u->reached ? u->time.mad_ns : 0, "ns/token", u->note, e);
         if (rc == 0)
-            rc = put_point(r, "decode.floor", g->scope, u->tokens, floor, 0, "ns/token",
-                           isnan(floor) ? "the read bandwidth or the bytes are not known" : "", e);
+            rc = put_floor(r, g, u, e);
     }
     return rc;
 }
@@ -315,13 +347,13 @@ static int put_decode_growth(struct run *r, const struct group *g, const struct 
         if (!l->rungs[i].reached)
             continue;
         p[n].x = (double)l->rungs[i].tokens;
-        p[n++].y = l->rungs[i].time.median_ns;
+        p[n++].y = l->rungs[i].time.min_ns; /* neighbours only ever add */
     }
     fit_of(p, n, &fo, &f);
     if (f.growth == FIT_UNKNOWN)
         return fact_put_unknown(r->sink, FACT_STRESS_DECODE_GROWTH, g->scope, f.why, e);
     return fact_put_text(r->sink, FACT_STRESS_DECODE_GROWTH, g->scope, fit_growth_name(f.growth),
-                         "fit of decode times, tolerance 25 %", e);
+                         "fit of each length's fastest epoch, tolerance 25 %", e);
 }
 
 static int put_quality(struct run *r, const struct group *g, const struct ladder *l, struct err *e)
@@ -443,6 +475,7 @@ int longctx_run(const struct model *m, const struct longctx_opts *o, const struc
     if (o->time_budget_ns)
         r.deadline_ns = clock_ns() + o->time_budget_ns;
     int rc = find_groups(&r, e);
+    sort_groups(&r);
     if (rc == 0)
         rc = fact_put_int(sink, FACT_STRESS_TARGET, "", (int64_t)o->target_tokens, "options", e);
     if (rc == 0)

@@ -28,7 +28,8 @@ struct longctx_opts {
  *   cache.measured   growth of this process's resident memory for one layer, times the layers; the
  *                    error is a page per layer
  *   decode.measured  ns a token in one layer, with the MAD
- *   decode.floor     ns: bytes that the kernel must move over the read bandwidth of this run
+ *   decode.floor     ns: bytes that the kernel must move over the read bandwidth of this run, where
+ *                    they do not fit the last cache
  * A rung that was not reached (memory, time) has y NaN and a note. */
 int longctx_run(const struct model *m, const struct longctx_opts *o, const struct fact_sink *sink,
                 struct err *e);
