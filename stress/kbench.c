@@ -45,7 +45,7 @@ static void compare(struct series *s, meter_fn *fn, const char *path, kernel_cos
                                .ratio = ratio,
                                .bytes = c.bytes,
                                .flops = c.flops,
-                               .epochs = m.epochs,
+                               .rounds = m.epochs,
                                .state = state};
 }
 

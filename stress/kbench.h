@@ -17,7 +17,7 @@ struct kbench_row {
     double median_ns;       /* of one call */
     double ratio;           /* time of the definition over this time; 1 for the definition itself */
     double bytes, flops;    /* declared cost of one call; bytes / median_ns is GB/s */
-    unsigned epochs;        /* behind the median */
+    unsigned rounds;        /* epochs behind the median */
     enum meter_state state; /* METER_OK, or why the figures are to be doubted */
 };
 

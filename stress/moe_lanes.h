@@ -28,9 +28,11 @@ static inline vec moe_lanes_act(const struct moe_shape *s, bool gated, vec g, ve
         y = vec_max(vec_set(0), g); /* NaN stays */
         y = y * y;
     }
-    if (!gated)
-        return y;
-    return y * (s->act == ACT_SITU ? b2 * vec_tanh(u / b2) : u);
+    if (gated && s->act == ACT_SITU)
+        y = y * b2 * vec_tanh(u / b2);
+    else if (gated)
+        y = y * u;
+    return y;
 }
 
 static inline void moe_lanes_expert(const struct moe_shape *s, uint64_t width, uint64_t inner,
