@@ -46,9 +46,10 @@ static void print_bench_row(const struct kbench_row *r)
 {
     char time[TEXT_NUMBER_BYTES];
 
-    printf("%-24s %-36s %-9s %-7s %10s %6.2fx %8.2f GB/s %8.2f GFLOP/s  %u rounds\n", r->op,
+    printf("%-24s %-36s %-9s %-7s %10s %6.2fx %8.2f GB/s %8.2f GFLOP/s  %u rounds%s\n", r->op,
            r->shape, r->path, r->variant, text_duration(r->median_ns, time), r->ratio,
-           r->bytes / r->median_ns, r->flops / r->median_ns, r->rounds);
+           r->bytes / r->median_ns, r->flops / r->median_ns, r->rounds,
+           r->state == METER_OK ? "" : ", unstable");
 }
 
 static int bench(const struct options *o)
@@ -72,6 +73,7 @@ static int bench(const struct options *o)
         json_add_real(row, "bytes", rows[i].bytes);
         json_add_real(row, "flops", rows[i].flops);
         json_add_u64(row, "rounds", rows[i].rounds);
+        json_add_text(row, "state", meter_state_name(rows[i].state));
         if (!o->json)
             print_bench_row(&rows[i]);
     }
