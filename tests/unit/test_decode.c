@@ -1,0 +1,196 @@
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include "core/cpu.h"
+#include "stress/decode.c"
+
+/* Mixers of Kimi K3 (facts: architectures 1.3, 1.6). */
+static const struct mixer k3_mla = {.kind = MIXER_MLA,
+                                    .heads = 96,
+                                    .key_heads = 96,
+                                    .value_heads = 96,
+                                    .key_dim = 192,
+                                    .value_dim = 128,
+                                    .kv_rank = 512,
+                                    .nope_dim = 128,
+                                    .rope_dim = 64};
+static const struct mixer k3_kda = {.kind = MIXER_KDA,
+                                    .heads = 96,
+                                    .key_heads = 96,
+                                    .value_heads = 96,
+                                    .key_dim = 128,
+                                    .value_dim = 128,
+                                    .conv_kernel = 4,
+                                    .gate = KDA_GATE_BOUNDED,
+                                    .lower_bound = -5};
+static const struct mixer small_mla = {
+    .kind = MIXER_MLA, .heads = 2, .value_dim = 16, .kv_rank = 32, .nope_dim = 16, .rope_dim = 8};
+static const struct mixer small_gqa = {.kind = MIXER_GQA,
+                                       .heads = 4,
+                                       .key_heads = 2,
+                                       .value_heads = 2,
+                                       .key_dim = 16,
+                                       .value_dim = 16,
+                                       .window = 64};
+static const struct mixer small_kda = {.kind = MIXER_KDA,
+                                       .heads = 2,
+                                       .key_dim = 16,
+                                       .value_dim = 16,
+                                       .conv_kernel = 4,
+                                       .gate = KDA_GATE_SOFTPLUS};
+
+static struct decode_need need(const struct mixer *x, uint64_t tokens)
+{
+    struct decode_need n;
+    struct err e = {0};
+
+    if (decode_need(x, tokens, &n, &e))
+        fail_msg("%s", e.msg);
+    return n;
+}
+
+static void layout_of_kimi_k3_is_that_of_the_engines(void **state)
+{
+    (void)state;
+    assert_int_equal(need(&k3_mla, 1).cache_bytes, 1152);
+    assert_int_equal(need(&k3_mla, 1048576).cache_bytes, 1207959552);
+    assert_int_equal(need(&k3_kda, 1).cache_bytes, 6512640);
+    assert_int_equal(need(&k3_kda, 1048576).cache_bytes, 6512640);
+    assert_string_equal(need(&k3_kda, 1).op, "attention.kda");
+    assert_true(need(&k3_mla, 1048576).move_bytes >= 1207959552.0);
+}
+
+/* gpt-oss: 8 heads of 64, keys and values, BF16; half of the layers see 128 tokens. */
+static void window_stops_the_layout_at_its_width(void **state)
+{
+    struct mixer x = {.kind = MIXER_GQA,
+                      .heads = 64,
+                      .key_heads = 8,
+                      .value_heads = 8,
+                      .key_dim = 64,
+                      .value_dim = 64};
+
+    (void)state;
+    assert_int_equal(need(&x, 131072).cache_bytes, 2048ull * 131072);
+    x.window = 128;
+    assert_int_equal(need(&x, 64).cache_bytes, 2048 * 64);
+    assert_int_equal(need(&x, 131072).cache_bytes, 2048 * 128);
+    /* What is moved stops too: the kernel must not be charged for tokens that it does not see. */
+    assert_true(need(&x, 131072).move_bytes == need(&x, 128).move_bytes);
+}
+
+static void shapes_that_are_not_whole_are_refused(void **state)
+{
+    struct mixer x = k3_mla;
+    struct decode_need n;
+    struct err e = {0};
+
+    (void)state;
+    x.kv_rank = 0;
+    assert_int_equal(decode_need(&x, 4096, &n, &e), ERR_UNSUPPORTED);
+    assert_non_null(strstr(e.msg, "mla"));
+    x.kind = MIXER_UNKNOWN;
+    assert_int_equal(decode_need(&x, 4096, &n, &e), ERR_UNSUPPORTED);
+    x = k3_mla;
+    x.kv_rank = UINT32_MAX;
+    assert_int_equal(decode_need(&x, UINT64_MAX / 4, &n, &e), ERR_LIMIT);
+}
+
+/* A NaN anywhere in the cache shows in the output: the step reads the cache that was filled, from
+ * its first byte to its last. */
+static void poison(const struct mixer *x, unsigned mask, unsigned region, bool last)
+{
+    struct decode *d;
+    struct err e = {0};
+
+    if (decode_open(x, 100, 3, mask, &d, &e))
+        fail_msg("%s", e.msg);
+    struct layer_cache *c = (struct layer_cache *)d;
+    struct region *r = &c->regions[region];
+    unsigned wide = r->bf16 ? 2 : 4;
+    float *out = c->out;
+    decode_step(d);
+    for (unsigned i = 0; i < x->value_dim; i++)
+        assert_true(isfinite(out[i]));
+    memset((char *)r->at + (last ? r->bytes - wide : 0), 0xFF, wide); /* a NaN in either format */
+    decode_step(d);
+    bool seen = false;
+    for (uint64_t i = 0; i < (uint64_t)x->heads * x->value_dim; i++)
+        seen = seen || isnan(out[i]);
+    if (!seen)
+        fail_msg("%s (%s): region %u, %s value is not read", d->need.op, d->variant, region,
+                 last ? "last" : "first");
+    decode_close(d);
+}
+
+static void step_reads_the_whole_cache(void **state)
+{
+    static const unsigned masks[] = {0, CPU_AVX2, CPU_AVX2 | CPU_AVX512};
+
+    (void)state;
+    for (size_t m = 0; m < 3; m++) {
+        if ((cpu_features() & masks[m]) != masks[m])
+            continue;
+        for (unsigned region = 0; region < 2; region++) {
+            for (int last = 0; last < 2; last++) {
+                poison(&small_mla, masks[m], region, last);
+                poison(&small_gqa, masks[m], region, last);
+            }
+        }
+        poison(&small_kda, masks[m], 0, false);
+        poison(&small_kda, masks[m], 0, true);
+    }
+}
+
+static void resident_memory_is_the_layout_within_pages(void **state)
+{
+    struct decode *d;
+    struct err e = {0};
+
+    (void)state;
+    assert_int_equal(decode_open(&small_mla, 65536, 1, 0, &d, &e), 0);
+    assert_int_equal(d->need.cache_bytes, 65536 * 80);
+    if (d->resident_bytes < 0) {
+        decode_close(d);
+        print_message("skip: no /proc/self/smaps_rollup here\n");
+        skip();
+    }
+    /* The pages that the process took for itself meanwhile are a handful; a cache that is not
+     * touched, or counted twice, is off by five million. */
+    int64_t off = d->resident_bytes - (int64_t)d->need.cache_bytes;
+    if (off < -262144 || off > 262144)
+        fail_msg("%lld bytes resident for a cache of %llu", (long long)d->resident_bytes,
+                 (unsigned long long)d->need.cache_bytes);
+    assert_int_equal(d->page_error_bytes, 2 * sysconf(_SC_PAGESIZE));
+    decode_close(d);
+    decode_close(NULL);
+}
+
+static void same_seed_fills_alike(void **state)
+{
+    uint16_t a[32], b[32], c[31];
+
+    (void)state;
+    fill(a, sizeof(a), true, 5);
+    fill(b, sizeof(b), true, 5);
+    fill(c, sizeof(c), true, 6); /* not a whole number of words */
+    assert_memory_equal(a, b, sizeof(a));
+    assert_memory_not_equal(a, c, sizeof(c));
+    for (size_t i = 0; i < 31; i++) /* BF16 of magnitude 0.25 to 0.5 */
+        assert_int_equal(c[i] & 0x7F80, 0x3E80);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(layout_of_kimi_k3_is_that_of_the_engines),
+        cmocka_unit_test(window_stops_the_layout_at_its_width),
+        cmocka_unit_test(shapes_that_are_not_whole_are_refused),
+        cmocka_unit_test(step_reads_the_whole_cache),
+        cmocka_unit_test(resident_memory_is_the_layout_within_pages),
+        cmocka_unit_test(same_seed_fills_alike),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
