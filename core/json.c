@@ -70,22 +70,60 @@ static int check_keys(const cJSON *doc, struct err *e)
     return rc;
 }
 
-int json_parse(const char *text, size_t bytes, struct cJSON **ret, bool *ret_bom, struct err *e)
+/* A valid text with null for each word that is no JSON. Outside of strings, N and I start nothing
+ * else, and a minus stands before nothing but digits and them. */
+static void replace_words(const char *text, size_t bytes, struct buf *clean)
 {
-    bool bom = bytes >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0;
-    size_t values = 0;
+    bool in_string = false;
+
+    for (size_t i = 0; i < bytes; i++) {
+        char c = text[i];
+        if (in_string && c == '\\')
+            buf_addc(clean, text[i++]);
+        else if (c == '"')
+            in_string = !in_string;
+        bool minus = c == '-' && i + 1 < bytes && text[i + 1] == 'I';
+        if (!in_string && (c == 'N' || c == 'I' || minus)) {
+            i += (c == 'N' ? sizeof("NaN") : minus ? sizeof("-Infinity") : sizeof("Infinity")) - 2;
+            buf_adds(clean, "null");
+        } else {
+            buf_addc(clean, text[i]);
+        }
+    }
+}
+
+static cJSON *parse_checked(const char *text, size_t bytes, size_t words)
+{
+    struct buf clean;
+
+    if (words == 0)
+        return cJSON_ParseWithLength(text, bytes);
+    buf_init(&clean, bytes + words); /* null is one longer than NaN, and that is the worst case */
+    replace_words(text, bytes, &clean);
+    assert(!clean.over);
+    cJSON *doc = cJSON_ParseWithLength(clean.data, clean.len);
+    buf_release(&clean);
+    return doc;
+}
+
+int json_parse(const char *text, size_t bytes, struct cJSON **ret, unsigned *ret_odd, struct err *e)
+{
+    unsigned odd = bytes >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? JSON_ODD_BOM : 0;
+    size_t values = 0, words = 0;
 
     if (bytes > JSON_DOCUMENT_BYTES_MAX)
         return err_set(e, ERR_LIMIT, "the document has %zu bytes, over the limit of %u", bytes,
                        JSON_DOCUMENT_BYTES_MAX);
-    if (bom) {
+    if (odd && !ret_odd)
+        return err_set(e, ERR_FORMAT, "line 1, column 1: a byte order mark is no JSON");
+    if (odd) {
         text += 3;
         bytes -= 3;
     }
-    int rc = jsonscan_check(text, bytes, &values, e);
+    int rc = jsonscan_check(text, bytes, ret_odd != NULL, &values, &words, e);
     if (rc)
         return rc;
-    cJSON *doc = cJSON_ParseWithLength(text, bytes);
+    cJSON *doc = parse_checked(text, bytes, words);
     if (!doc)
         return err_set(e, ERR_LIMIT, "no memory for a document of %zu bytes and %zu values", bytes,
                        values);
@@ -95,8 +133,8 @@ int json_parse(const char *text, size_t bytes, struct cJSON **ret, bool *ret_bom
         return rc;
     }
     *ret = doc;
-    if (ret_bom)
-        *ret_bom = bom;
+    if (ret_odd)
+        *ret_odd = odd | (words ? JSON_ODD_WORDS : 0u);
     return 0;
 }
 

@@ -17,13 +17,19 @@ struct cJSON;
 #define JSON_VALUES_MAX (4u << 20)          /* cJSON takes 80 bytes for each, even for a 0 */
 #define JSON_NUMBER_BYTES_MAX 63            /* cJSON reads no more of a number */
 
-/* Parses text[0..bytes) as one JSON value. A byte order mark at the start is skipped and reported
- * in *ret_bom (may be NULL): legal nowhere, common in the wild. ERR_FORMAT, with line and column
- * where there is one, for anything RFC 8259 forbids, for a key twice in one object (also when equal
- * only after unescaping; the key is named), for \u0000 and for half a surrogate pair. ERR_LIMIT
- * past the limits above, for a number past the range of a double, and when there is no memory. *ret
- * is set on success only; free with json_free. */
-int json_parse(const char *text, size_t bytes, struct cJSON **ret, bool *ret_bom, struct err *e);
+/* What is legal nowhere and common in the wild: a byte order mark at the start, and the words NaN,
+ * Infinity and -Infinity that Python's json module writes (NVIDIA's Nemotron configs have them). */
+enum { JSON_ODD_BOM = 1 << 0, JSON_ODD_WORDS = 1 << 1 };
+
+/* Parses text[0..bytes) as one JSON value. ret_odd NULL: for our own documents; the two oddities
+ * are ERR_FORMAT. Otherwise they are taken and reported in *ret_odd as a mask: the mark is skipped,
+ * the words become null. ERR_FORMAT, with line and column where there is one, for anything else
+ * that RFC 8259 forbids, for a key twice in one object (also when equal only after unescaping; the
+ * key is named), for \u0000 and for half a surrogate pair. ERR_LIMIT past the limits above, for a
+ * number past the range of a double, and when there is no memory. *ret is set on success only; free
+ * with json_free. */
+int json_parse(const char *text, size_t bytes, struct cJSON **ret, unsigned *ret_odd,
+               struct err *e);
 void json_free(struct cJSON *doc);
 
 /* The member of that name, case-sensitive; NULL if obj is NULL or no object, or has none. Walks the

@@ -21,6 +21,8 @@ struct scan {
     const char *text;
     size_t bytes, at;
     size_t values;
+    size_t words; /* NaN, Infinity, -Infinity, which Python writes */
+    bool take_words;
     size_t depth;
     char closing[JSON_DEPTH_MAX]; /* } or ] of each open container */
     enum state state;
@@ -214,6 +216,14 @@ static int scan_word(struct scan *s, const char *word)
     return 0;
 }
 
+static int scan_python(struct scan *s, const char *word)
+{
+    if (!s->take_words)
+        return unexpected(s, "a value");
+    s->words++;
+    return scan_word(s, word);
+}
+
 static int open_container(struct scan *s, char closing, enum state next)
 {
     if (s->depth == JSON_DEPTH_MAX)
@@ -240,7 +250,13 @@ static int scan_value(struct scan *s)
     case 't': return scan_word(s, "true");
     case 'f': return scan_word(s, "false");
     case 'n': return scan_word(s, "null");
-    default: return is_digit(c) || c == '-' ? scan_number(s) : unexpected(s, "a value");
+    case 'N': return scan_python(s, "NaN");
+    case 'I': return scan_python(s, "Infinity");
+    case '-':
+        if (s->bytes - s->at > 1 && s->text[s->at + 1] == 'I')
+            return scan_python(s, "-Infinity");
+        return scan_number(s);
+    default: return is_digit(c) ? scan_number(s) : unexpected(s, "a value");
     }
 }
 
@@ -298,12 +314,15 @@ static int scan_document(struct scan *s)
     return rc;
 }
 
-int jsonscan_check(const char *text, size_t bytes, size_t *ret_values, struct err *e)
+int jsonscan_check(const char *text, size_t bytes, bool take_words, size_t *ret_values,
+                   size_t *ret_words, struct err *e)
 {
-    struct scan s = {.text = text, .bytes = bytes, .e = e};
+    struct scan s = {.text = text, .bytes = bytes, .take_words = take_words, .e = e};
     int rc = scan_document(&s);
 
-    if (!rc)
-        *ret_values = s.values;
-    return rc;
+    if (rc)
+        return rc;
+    *ret_values = s.values;
+    *ret_words = s.words;
+    return 0;
 }
