@@ -3,10 +3,8 @@
 #include "core/log.h"
 #include "probes/host.h"
 #include "stress/balance.h"
-#include "stress/counters.h"
 #include "stress/fallback.h"
 #include "stress/longctx.h"
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -90,16 +88,6 @@ void evidence_limits(const struct options *o, const struct policy *p, struct evi
             ret->target_tokens = o->contexts[i];
 }
 
-static int put_counters(const struct fact_sink *sink, struct err *e)
-{
-    char text[COUNTERS_WHY_BYTES + 32];
-    struct counters c;
-
-    counters_init(&c);
-    snprintf(text, sizeof(text), "%s: %s", counters_state_name(c.state), c.why);
-    return fact_put_text(sink, FACT_STRESS_COUNTERS, "", text, "PAPI probe", e);
-}
-
 int evidence_stress(struct evidence *v, const struct subject *s, const struct options *o,
                     const struct evidence_limits *l, struct err *e)
 {
@@ -113,8 +101,6 @@ int evidence_stress(struct evidence *v, const struct subject *s, const struct op
                                 .progress = &progress};
     struct err why = {0};
 
-    if (put_counters(&sink, e))
-        return e->code;
     if (!s->has_model)
         return fact_put_unknown(&sink, FACT_STRESS_REACHED, "", s->model_why, e);
     int rc = longctx_run(&s->model, &opts, &sink, &why);

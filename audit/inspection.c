@@ -110,7 +110,7 @@ static void print_formats(const struct subject *s)
         enum quant_class k = (enum quant_class)c;
         bool seen = s->has_observed && s->observed.classes[c].tensors;
         const char *declared = s->has_declared ? s->declared.classes[c].names : "?";
-        if (!seen && !declared[0])
+        if (s->has_observed ? !seen : !declared[0])
             continue;
         printf("  %-14s%12s %10s  %-28s %s%s\n", quant_class_name(k),
                seen ? text_count(s->observed.classes[c].tensors, count) : "?",

@@ -118,7 +118,7 @@ static void add_formats(struct cJSON *doc, const struct subject *s)
         enum quant_class k = (enum quant_class)c;
         bool seen = s->has_observed && s->observed.classes[c].tensors;
         bool said = s->has_declared && s->declared.classes[c].names[0];
-        if (!seen && !said)
+        if (s->has_observed ? !seen : !said)
             continue;
         struct cJSON *row = json_add_object(rows, NULL);
         json_add_text(row, "class", quant_class_name(k));

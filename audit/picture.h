@@ -8,7 +8,7 @@
 /* Appends the mixers of all layers. A repeated group of up to 16 layers is written once. */
 void picture_mixers(const struct model *m, struct buf *b);
 
-/* Appends the feed-forward kinds of all layers: "1 x dense, 92 x latent MoE". */
+/* Appends the feed-forward kinds of all layers: "dense, 92 x latent MoE". */
 void picture_ffns(const struct model *m, struct buf *b);
 
 #endif

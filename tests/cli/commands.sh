@@ -29,7 +29,7 @@ json out 'len(d["files"]), len(d["digest"])' "(5, 64)"
 run assay inspect m --json --layers --tensors
 expect 0
 json out 'd["layers"]["mixers"]' "2 x (3 x KDA, MLA), MLA"
-json out 'd["layers"]["feed_forward"]' "1 x dense, 8 x latent MoE"
+json out 'd["layers"]["feed_forward"]' "dense, 8 x latent MoE"
 run assay inspect m --layers
 expect 0 "3 x KDA, MLA" "mxfp4-pack-quantized"
 run assay coverage m --json

@@ -74,7 +74,7 @@ static void feed_forward_kinds_are_named(void **state)
         layers[i].ffn.kind = FFN_MOE_LATENT;
     buf_init(&b, 100);
     picture_ffns(&m, &b);
-    assert_string_equal(b.data, "1 x dense, 3 x latent MoE");
+    assert_string_equal(b.data, "dense, 3 x latent MoE");
     buf_release(&b);
 }
 
