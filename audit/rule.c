@@ -170,3 +170,14 @@ bool rule_word(const char *s, const char *word)
 
     return s && strncmp(s, word, n) == 0 && !isalpha((unsigned char)s[n]);
 }
+
+bool rule_broken(const struct fact *problem)
+{
+    static const char *const words[] = {"missing", "empty", "short", "long", "malformed"};
+
+    if (problem->state == FACT_KNOWN)
+        for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+            if (rule_word(problem->text, words[i]))
+                return true;
+    return false;
+}

@@ -65,6 +65,10 @@ const struct fact *rule_next(const struct rule *r, enum fact_key key, const stru
 /* True if s is the word, or starts with it and goes on with something that is no letter. */
 bool rule_word(const char *s, const char *word);
 
+/* True if the text of a problem (rules.h) says that the file is not what it has to be; false if it
+ * says that this could not be found out, or nothing that is known. */
+bool rule_broken(const struct fact *problem);
+
 /* rule_formats.c */
 void rule_formats_headers(struct rule *r);
 void rule_formats_findings(struct rule *r);

@@ -6,7 +6,7 @@
  * else, and no readiness rule reads these: being distributed and being ready are judged apart. */
 
 struct problems {
-    size_t count, pointers, unknown;
+    size_t count, pointers, unknown; /* unknown: could not be looked at */
 };
 
 static struct problems list_problems(struct rule *r)
@@ -17,8 +17,10 @@ static struct problems list_problems(struct rule *r)
         if (f->state == FACT_ABSENT)
             continue;
         p.count++;
-        p.unknown += f->state == FACT_UNKNOWN;
-        p.pointers += f->state == FACT_KNOWN && rule_word(f->text, "pointer");
+        if (f->state == FACT_KNOWN && rule_word(f->text, "pointer"))
+            p.pointers++;
+        else if (!rule_broken(f))
+            p.unknown++;
         rule_cite(r, f);
     }
     return p;
@@ -73,11 +75,12 @@ void rule_distribution_headline(struct rule *r)
                  rule_why(all, "nothing was looked at", why));
     } else if (all->i == 0 && p.count > 0 && p.pointers + p.unknown == p.count) {
         call(r, VERDICT_UNKNOWN);
-        rule_say(r,
-                 "The weights are described, and none is here: %zu files, of which %zu are Git "
-                 "LFS pointers.",
+        rule_say(r, "No weight file could be looked at: of %zu, %zu are Git LFS pointers and ",
                  p.count, p.pointers);
-        rule_advise(r, "Fetch what the pointers stand for: git lfs pull.");
+        rule_say(r, "%zu could not be read.", p.unknown);
+        rule_advise(r, "%s",
+                    p.pointers ? "Fetch what the pointers stand for: git lfs pull."
+                               : "Make the files readable for this user.");
     } else if (all->i == 0) {
         call(r, VERDICT_FAIL);
         rule_say(r, "No weight file is present and whole.");

@@ -39,18 +39,6 @@ void rule_fingerprint_digest(struct rule *r)
     rule_end(r);
 }
 
-/* What a problem means: the file is not what it has to be, or that could not be found out. */
-static enum verdict_status status_of(const struct fact *problem)
-{
-    static const char *const broken[] = {"missing", "short", "long", "damaged"};
-
-    if (problem->state == FACT_KNOWN)
-        for (size_t i = 0; i < sizeof broken / sizeof broken[0]; i++)
-            if (rule_word(problem->text, broken[i]))
-                return VERDICT_FAIL;
-    return VERDICT_UNKNOWN;
-}
-
 static size_t judge_problems(struct rule *r, enum verdict_status status)
 {
     struct rule_list l = {0};
@@ -59,7 +47,7 @@ static size_t judge_problems(struct rule *r, enum verdict_status status)
 
     rule_start(r);
     for (const struct fact *f = NULL; (f = rule_next(r, FACT_FINGERPRINT_PROBLEM, f));) {
-        if (f->state == FACT_ABSENT || status_of(f) != status)
+        if (f->state == FACT_ABSENT || rule_broken(f) != (status == VERDICT_FAIL))
             continue;
         if (l.count == 0)
             rule_say(r, "%s",
@@ -98,7 +86,7 @@ void rule_fingerprint_files(struct rule *r)
     rule_start(r);
     rule_judge(r, VERDICT_PASS);
     rule_cite(r, d);
-    rule_say(r, "No weight file is missing, of the wrong length, or unreadable.");
+    rule_say(r, "Every weight file is there and could be read to its end.");
     rule_end(r);
 }
 

@@ -56,8 +56,9 @@ int rules_findings_put(const struct finding_list *l, const char *source,
  *   OPERATOR_SUPPORT     fused, partial, composed, none
  *   STRESS_GROWTH ...    constant, plateau, linear
  *   BALANCE_SOURCE       starts with "recorded" or "synthetic"
- *   FINGERPRINT_PROBLEM, DISTRIBUTION_PROBLEM   start with missing, short, long, damaged (the file
- *                        is not what it has to be), pointer, unreadable, changed (not known)
+ *   FINGERPRINT_PROBLEM, DISTRIBUTION_PROBLEM   start with missing, empty, short, long or malformed
+ *                        (the file is not what it has to be); pointer, unreadable, changed and all
+ *                        else are not known
  *   FINGERPRINT_BASELINE starts with same or changed
  *   MODEL_FINDING        as rules_findings_put writes it
  * MODEL_EXPERTS is put as absent for a dense model: the expert item is then not applicable.

@@ -812,7 +812,7 @@ static void fingerprint(void **state)
     EXPECT("fingerprint.files", FAIL, "a (missing)", T(FINGERPRINT_PROBLEM, "a", "missing"));
     EXPECT("fingerprint.files", FAIL, "", T(FINGERPRINT_PROBLEM, "a", "short: 3 of 4 bytes"));
     EXPECT("fingerprint.files", FAIL, "", T(FINGERPRINT_PROBLEM, "a", "long"));
-    EXPECT("fingerprint.files", FAIL, "", T(FINGERPRINT_PROBLEM, "a", "damaged: header"));
+    EXPECT("fingerprint.files", FAIL, "", T(FINGERPRINT_PROBLEM, "a", "malformed: header"));
     EXPECT("fingerprint.files", UNKNOWN, "", T(FINGERPRINT_PROBLEM, "a", "pointer"));
     EXPECT("fingerprint.files", UNKNOWN, "", T(FINGERPRINT_PROBLEM, "a", "unreadable: EACCES"));
     EXPECT("fingerprint.files", UNKNOWN, "", T(FINGERPRINT_PROBLEM, "a", "changed while read"));
@@ -890,6 +890,10 @@ static void distribution_is_judged_from_its_own_facts(void **state)
     static const struct spec pointers[] = {I(DISTRIBUTION_SHARDS, "", 0),
                                            T(DISTRIBUTION_PROBLEM, "a", "pointer"),
                                            T(DISTRIBUTION_PROBLEM, "b", "pointer")};
+    static const struct spec unreadable[] = {I(DISTRIBUTION_SHARDS, "", 0),
+                                             T(DISTRIBUTION_PROBLEM, "a", "unreadable: EACCES"),
+                                             T(DISTRIBUTION_PROBLEM, "b", "pointer")};
+    static const struct spec one_unreadable = T(DISTRIBUTION_PROBLEM, "a", "unreadable: EACCES");
     static const struct spec no_index = ABSENT(DISTRIBUTION_SHARDS_NAMED, "");
     static const struct spec bad_index = UNKNOWN(DISTRIBUTION_SHARDS_NAMED, "");
     static const struct spec nothing = UNKNOWN(DISTRIBUTION_SHARDS, "");
@@ -900,7 +904,9 @@ static void distribution_is_judged_from_its_own_facts(void **state)
     distribution(fewer, 1, "Partly downloadable", "the index names 2");
     distribution(fewer, 2, "Partly downloadable", "b (missing)");
     distribution(none, 3, "Not downloadable", "No weight file");
-    distribution(pointers, 3, "Unknown", "2 are Git LFS pointers");
+    distribution(pointers, 3, "Unknown", "2 are Git LFS pointers and 0 could not be read");
+    distribution(unreadable, 3, "Unknown", "1 are Git LFS pointers and 1 could not be read");
+    distribution(&one_unreadable, 1, "Unknown", "could not be looked at");
     distribution(&bad_index, 1, "Unknown", "(why)");
     distribution(&nothing, 1, "Unknown", "(why)");
 }
@@ -969,7 +975,7 @@ static void findings_are_put_as_the_rules_read_them(void **state)
 static void names_from_outside_are_escaped_and_many_are_counted(void **state)
 {
     struct spec many[20];
-    char scopes[20][16];
+    char scopes[20][32];
     struct judged j;
     const struct verdict *v;
 
