@@ -60,6 +60,12 @@ static void method(const struct lookup *l, struct buf *b)
         FACT_HOST_SYSTEM,   FACT_HOST_VERSION,    FACT_STRESS_BANDWIDTH,
         FACT_STRESS_EPOCHS, FACT_STRESS_COUNTERS, FACT_STRESS_VARIANT};
 
+    bool any = false;
+
+    for (size_t k = 0; k < sizeof(keys) / sizeof(keys[0]) && !any; k++)
+        any = lookup_get(l, keys[k], NULL) != NULL;
+    if (!any)
+        return;
     html_lit(b, "<h3>Host and method</h3>\n<p class=\"small\">Measured values are medians over the "
                 "epochs; ± is the median absolute deviation, or the standard error of a fit. A "
                 "value without ± is exact or was read, not measured.</p>\n");

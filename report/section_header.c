@@ -103,7 +103,8 @@ static void title(const struct lookup *l, struct buf *b)
         }
     } else {
         html_mark(b, VERDICT_UNKNOWN, "no digest");
-        html_lit(b, ": not every weight file could be read");
+        if (v->file_count)
+            html_lit(b, ": not every weight file could be read");
     }
     html_lit(b, "</p>\n</header>\n");
 }

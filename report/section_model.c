@@ -65,6 +65,13 @@ static void figures(const struct lookup *l, struct buf *b)
                                          FACT_MODEL_ATTNRES_IN_FLIGHT,
                                          FACT_MODEL_UNEXPLAINED};
 
+    bool any = false;
+
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]) && !any; i++)
+        any = lookup_get(l, keys[i], NULL) != NULL;
+    if (!any)
+        return;
+    html_lit(b, "<h3>Figures</h3>\n");
     html_table_pairs(b, "figures of the model");
     html_lit(b, "<tbody>\n");
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
@@ -202,6 +209,5 @@ void section_model(const struct lookup *l, struct buf *b)
     }
     findings(l, b);
     kinds(l, b);
-    html_lit(b, "<h3>Figures</h3>\n");
     figures(l, b);
 }

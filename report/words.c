@@ -54,7 +54,7 @@ static void fixed(double x, int decimals, char ret[DIGITS_MAX])
 /* Four significant digits, or exact if x is whole. */
 static void significant(double x, char ret[DIGITS_MAX])
 {
-    if (x == floor(x) && fabs(x) <= EXACT_MAX) {
+    if (!isfinite(x) || (x == floor(x) && fabs(x) <= EXACT_MAX)) {
         fixed(x, 0, ret);
         return;
     }

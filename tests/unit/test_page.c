@@ -190,7 +190,8 @@ static void fill_hostile(void)
         judge(&f, (enum verdict_item)i, "item", VERDICT_UNKNOWN, HOSTILE, HOSTILE, HOSTILE, 3);
         judge(&f, (enum verdict_item)i, HOSTILE, VERDICT_UNKNOWN, HOSTILE, HOSTILE, HOSTILE, 20);
     }
-    f.verdicts[1].facts = (const size_t[]){SIZE_MAX}; /* an index that is none */
+    static const size_t none[] = {SIZE_MAX}; /* an index that is none */
+    f.verdicts[1].facts = none;
     f.verdicts[1].fact_count = 1;
 }
 
