@@ -178,7 +178,7 @@ static char *immutable_uri(const char *path)
     struct buf b;
 
     buf_init(&b, 4 * FILE_PATH_BYTES);
-    buf_adds(&b, path[0] == '/' ? "file://" : "file:");
+    buf_adds(&b, path[0] == '/' ? "file://" : "file:./");
     for (const char *p = path; *p; p++) {
         if (strchr("?#%", *p))
             buf_addf(&b, "%%%02x", (unsigned)(unsigned char)*p);
@@ -206,9 +206,18 @@ static int open_handle(struct db *db, const char *name, int flags, struct err *e
     return code ? sql_fail(db, code, e) : 0;
 }
 
+/* The file at db->path, whatever its name: "file:x" and ":memory:" mean other things to SQLite. */
+static int open_file(struct db *db, int flags, struct err *e)
+{
+    char name[FILE_PATH_BYTES + 2];
+
+    (void)snprintf(name, sizeof(name), "%s%s", db->path[0] == '/' ? "" : "./", db->path);
+    return open_handle(db, name, flags, e);
+}
+
 static int open_read(struct db *db, struct err *e)
 {
-    int rc = open_handle(db, db->path, SQLITE_OPEN_READONLY, e);
+    int rc = open_file(db, SQLITE_OPEN_READONLY, e);
 
     if (!rc)
         rc = set_up(db, e);
@@ -229,9 +238,10 @@ static int open_read(struct db *db, struct err *e)
     return rc ? rc : set_up(db, e);
 }
 
-static int open_write(struct db *db, struct err *e)
+static int open_write(struct db *db, bool in_memory, struct err *e)
 {
-    int rc = open_handle(db, db->path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, e);
+    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+    int rc = in_memory ? open_handle(db, ":memory:", flags, e) : open_file(db, flags, e);
 
     if (rc)
         return rc;
@@ -276,9 +286,9 @@ int db_open(const char *path, enum db_mode mode, struct db **ret, struct err *e)
     if (rc)
         return rc;
     struct db *db = mem_alloc(1, sizeof(*db));
-    db->path = mem_strdup(mode == DB_MEMORY ? ":memory:" : path);
+    db->path = mem_strdup(mode == DB_MEMORY ? "in memory" : path);
     db->read_only = mode == DB_READ;
-    rc = db->read_only ? open_read(db, e) : open_write(db, e);
+    rc = db->read_only ? open_read(db, e) : open_write(db, mode == DB_MEMORY, e);
     if (rc) {
         db_close(db);
         return rc;
