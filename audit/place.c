@@ -136,7 +136,7 @@ static int from_folder(const char *word, const struct options *o, struct place *
 /* Finds the snapshot that a word names; the order is that of the header's comment. */
 static int find(struct db *db, const char *word, struct snapshot *ret, struct err *e)
 {
-    struct err number = {0};
+    struct err why = {0};
     uint64_t n = 0;
     const char *digits = text_starts(word, "snapshot:") ? word + 9
                          : text_starts(word, "run:")    ? word + 4
@@ -144,9 +144,12 @@ static int find(struct db *db, const char *word, struct snapshot *ret, struct er
 
     if (text_starts(word, "baseline:"))
         return snapshot_baseline_get(db, word + 9, ret, e);
-    if (digits == word && snapshot_baseline_get(db, word, ret, e) != ERR_NOTFOUND)
-        return e->code;
-    if (text_parse_u64(digits, &n, &number) || n > INT64_MAX)
+    if (digits == word) {
+        int rc = snapshot_baseline_get(db, word, ret, &why);
+        if (rc != ERR_NOTFOUND)
+            return rc ? err_set(e, why.code, "%s", why.msg) : 0;
+    }
+    if (text_parse_u64(digits, &n, &why) || n > INT64_MAX)
         return err_set(e, ERR_NOTFOUND,
                        "it is no folder, no baseline, and no number of a snapshot");
     return text_starts(word, "run:") ? snapshot_of_run(db, (int64_t)n, ret, e)

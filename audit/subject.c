@@ -16,15 +16,18 @@ static struct cJSON *parse(const char *name, const char *text, size_t bytes,
 {
     struct cJSON *doc = NULL;
     struct err e = {0};
-    bool bom = false;
+    unsigned odd = 0;
 
-    if (json_parse(text, bytes, &doc, &bom, &e)) {
+    if (json_parse(text, bytes, &doc, &odd, &e)) {
         err_wrap(&e, "%s", name);
         finding_add(findings, FINDING_FAIL, "config-broken", "%s", e.msg);
         keep_why(why, &e);
         return NULL;
     }
-    if (bom)
+    if (odd & JSON_ODD_WORDS)
+        finding_add(findings, FINDING_WARN, "json-words",
+                    "%s has NaN or Infinity, which are no JSON; they are read as null", name);
+    if (odd & JSON_ODD_BOM)
         finding_add(findings, FINDING_WARN, "byte-order-mark",
                     "%s starts with a byte order mark, which some loaders refuse", name);
     return doc;

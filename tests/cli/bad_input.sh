@@ -37,8 +37,7 @@ one_message
 fresh
 rm bad/config.json
 try config.json "sha256"
-[ $audit = 1 ] || fail "an audit without a config is not proven"
-grep -q "Not proven" r.html || fail "not 'Not proven'"
+[ $audit = 1 ] || fail "an audit without a config"
 # config that is no JSON, cut, or has a key twice
 fresh
 echo '{"model_type": ' >bad/config.json
