@@ -20,7 +20,7 @@ struct coverage {
 struct outcome {
     enum support_status status;
     const struct support_row *decisive;
-    char why[240];
+    char why[480];
 };
 
 static int tell(struct coverage *c, enum support_kind kind, const struct support_row *row,
@@ -82,9 +82,47 @@ static int scope_of(char *ret, const char *a, const char *b, const char *c, stru
     return 0;
 }
 
-static void keep_why(struct outcome *f, const char *why)
+/* The newest date that a table's rows of a backend have, "" if it has none. Dates of the form
+ * YYYY[-MM[-DD]] sort as text. */
+static const char *newest(const struct support_table *t, const char *backend)
 {
-    text_plain(why, f->why, sizeof f->why);
+    const char *found = "";
+
+    for (size_t i = 0; i < t->count; i++)
+        if (!strcmp(t->rows[i].backend, backend) && strcmp(t->rows[i].as_of, found) > 0)
+            found = t->rows[i].as_of;
+    return found;
+}
+
+/* Takes an answer over, and adds to a reason how old the table is and what would settle it. */
+static void take(const struct coverage *c, enum support_kind kind, const char *backend,
+                 const struct support_answer *answer, struct outcome *ret)
+{
+    const char *date = newest(&c->tables->tables[kind], backend);
+    char name[80];
+
+    ret->status = answer->status;
+    ret->decisive = answer->decisive;
+    ret->why[0] = '\0';
+    if (answer->status != SUPPORT_UNKNOWN || answer->decisive)
+        return;
+    text_plain(backend, name, sizeof name);
+    if (date[0])
+        snprintf(ret->why, sizeof ret->why,
+                 "%s; the newest row of %s is of %s; a row of your own can settle it", answer->why,
+                 name, date);
+    else
+        snprintf(ret->why, sizeof ret->why,
+                 "%s; the table has no row of %s at all; is the name right?", answer->why, name);
+}
+
+/* The activation as far as it concerns a class: only feed-forwards have one. */
+static const char *act_of(const struct coverage *c, const char *class)
+{
+    if (strcmp(class, "routed_experts") != 0 && strcmp(class, "shared_experts") != 0 &&
+        strcmp(class, "dense_ffn") != 0 && strcmp(class, "mtp") != 0)
+        return "none";
+    return c->act[0] ? c->act : NULL;
 }
 
 static int put_format(struct coverage *c, const struct fact *observed,
@@ -98,14 +136,12 @@ static int put_format(struct coverage *c, const struct fact *observed,
     if ((rc = scope_of(scope, observed->scope, b->name, b->hardware, e)))
         return rc;
     if (observed->state == FACT_UNKNOWN) {
-        keep_why(&found, observed->why);
+        text_plain(observed->why, found.why, sizeof found.why);
         return put(c, FACT_FORMAT_SUPPORT, scope, &found, e);
     }
     support_format(c->tables, b->name, observed->text, b->hardware, observed->scope,
-                   c->act[0] ? c->act : NULL, &answer);
-    found.status = answer.status;
-    found.decisive = answer.decisive;
-    memcpy(found.why, answer.why, sizeof found.why);
+                   act_of(c, observed->scope), &answer);
+    take(c, SUPPORT_FORMATS, b->name, &answer, &found);
     if (!(rc = put(c, FACT_FORMAT_SUPPORT, scope, &found, e)))
         rc = tell(c, SUPPORT_FORMATS, answer.decisive, e);
     support_answer_release(&answer);
@@ -148,11 +184,8 @@ static int put_operator(struct coverage *c, const struct fact *layers, const cha
         if (strcmp(b->name, backend) != 0)
             continue;
         support_operator(c->tables, b->name, layers->scope, b->hardware, &answer);
-        if (!any || badness(answer.status) > badness(worst.status)) {
-            worst.status = answer.status;
-            worst.decisive = answer.decisive;
-            memcpy(worst.why, answer.why, sizeof worst.why);
-        }
+        if (!any || badness(answer.status) > badness(worst.status))
+            take(c, SUPPORT_OPERATORS, b->name, &answer, &worst);
         any = true;
         rc = tell(c, SUPPORT_OPERATORS, answer.decisive, e);
         support_answer_release(&answer);

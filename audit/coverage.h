@@ -20,10 +20,12 @@ typedef int coverage_row_fn(void *ctx, const struct run_support *row, struct err
  * then unknown, composed, partial, fused. Absent facts are left out.
  *
  * The value is the table's word; its source is the deciding row's source, date and condition. What
- * stands in no table is unknown, and why says which backend was asked about what, how old the table
- * is, and what would settle it; so is what an unknown fact is asked about. The activation, which
- * some rows of the format table narrow to, is that of the one activation.* operator; with several
- * or none it is not known.
+ * stands in no table is unknown, and why says what was asked, how old the table is, and what would
+ * settle it; so is what an unknown fact is asked about, for that fact's reason.
+ *
+ * Some rows of the format table narrow to an activation. It is that of the one activation.*
+ * operator, "none" for classes that are no feed-forwards; with several operators or none of that
+ * kind it is not known, and all such rows are asked.
  *
  * sink may be the sink of `facts` itself: what is there at the start is what is read. row may be
  * NULL. Fails as sink and row do; ERR_LIMIT if a scope would not fit COVERAGE_SCOPE_BYTES. */

@@ -248,10 +248,10 @@ static void judge_short(struct rule *r, const char *name, const char *kind, uint
                                                  : rule_why(limit, "no reason was recorded", why),
              met ? "; the shorter targets were reached" : "");
     rule_brief(r, "%s was measured up to %s of %s tokens", name, a, b);
-    rule_advise(r, "Give the ladder more memory or time (assay stress --help)%s.",
+    rule_advise(r, "Give the ladder more: assay stress SUBJECT --memory BYTES --budget TIME%s.",
                 p->accept_extrapolation
                     ? ""
-                    : ", or accept extrapolation in the policy: context.extrapolation \"warn\"");
+                    : "; or accept extrapolation in the policy: context.extrapolation \"warn\"");
 }
 
 static void judge_reached(struct rule *r, const char *kind)

@@ -40,8 +40,7 @@ static void judge_source(struct rule *r, const struct fact *source)
         rule_say(r, "The load is that of %s.", rule_plain(source->text, text));
         return;
     }
-    rule_advise(r, "Record the experts that real traffic picks, and give the file: assay balance "
-                   "FILE, or assay audit SUBJECT --traffic FILE.");
+    rule_advise(r, "Only a record of the experts that real traffic picks can settle this.");
     if (!source || source->state != FACT_KNOWN || !rule_word(source->text, "synthetic")) {
         rule_judge(r, VERDICT_UNKNOWN);
         rule_say(r, "The load of the experts is not known (%s).",
@@ -91,7 +90,7 @@ void rule_experts_evidence(struct rule *r)
         rule_say(r, "Whether the model has experts is not known (%s).",
                  rule_why(experts, "no config was understood", why));
         rule_brief(r, "whether the model has experts is not known");
-        rule_advise(r, "Look at assay inspect SUBJECT.");
+        rule_advise(r, "See what the config says: assay inspect SUBJECT.");
         break;
     case EXPERTS_SOME:
         rule_cite(r, source_of(r));
@@ -131,7 +130,7 @@ void rule_experts_tokens(struct rule *r)
         rule_say(r, "An expert got %s tokens in the mean; under %s, chance drowns the load.",
                  text_real(f->x, 4, x), min);
         rule_brief(r, "%s tokens per expert are too few", x);
-        rule_advise(r, "Give more traffic, or more synthetic tokens: assay balance SUBJECT.");
+        rule_advise(r, "Route more tokens: assay balance SUBJECT --tokens N.");
     } else {
         rule_judge(r, VERDICT_PASS);
         rule_say(r, "An expert got %s tokens in the mean, enough to tell load from chance.",
@@ -213,7 +212,7 @@ static void judge_measure(struct rule *r, const struct measure *m)
     rule_say(r, " (the policy warns over %s", text_real(m->warn_ratio, 3, x));
     rule_say(r, " and fails over %s).", text_real(m->fail_ratio, 3, x));
     if (status != VERDICT_PASS)
-        rule_advise(r, "Simulate a placement with redundant experts: assay balance SUBJECT.");
+        rule_advise(r, "See which layers and experts are hot: assay balance SUBJECT.");
     rule_end(r);
 }
 

@@ -106,9 +106,9 @@ static void judge_baseline(struct rule *r, const struct fact *f)
                  rule_plain(f->text, text));
         rule_brief(r, "changed against baseline %s", name);
         rule_advise(r,
-                    "Look at what changed: assay diff. If it is meant, name it the baseline: "
-                    "assay fingerprint SUBJECT --baseline %s.",
-                    name);
+                    "See what changed: assay diff baseline:%s SUBJECT. If it is meant, move the "
+                    "baseline: assay fingerprint SUBJECT --baseline %s.",
+                    name, name);
     } else if (f->state == FACT_ABSENT) {
         rule_judge(r, VERDICT_PASS);
         rule_say(r, "No baseline was named to compare with; this recording can be the first.");
@@ -119,7 +119,7 @@ static void judge_baseline(struct rule *r, const struct fact *f)
         rule_say(r, "Whether the weights are those of baseline %s is not known (%s).",
                  rule_plain(f->scope, name), rule_why(f, "not compared", text));
         rule_brief(r, "baseline %s was not compared", name);
-        rule_advise(r, "Compare again: assay verify SUBJECT.");
+        rule_advise(r, "Compare again: assay verify SUBJECT --baseline NAME.");
     }
     rule_end(r);
 }

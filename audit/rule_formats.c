@@ -22,7 +22,7 @@ void rule_formats_headers(struct rule *r)
                  rule_why(all, "no weight file was found", why));
         rule_brief(r, "no tensor headers were read");
         rule_advise(r, "Put the weight files, or at least their headers, where the config is, and "
-                       "run assay inspect again.");
+                       "look again: assay inspect SUBJECT.");
         rule_end(r);
         return;
     }
@@ -36,7 +36,7 @@ void rule_formats_headers(struct rule *r)
         rule_say(r, "%s of %s tensors belong to no module class whose format is known.",
                  text_count((uint64_t)t->i - in_classes, n), text_count((uint64_t)t->i, m));
         rule_brief(r, "%s tensors belong to no known module class", n);
-        rule_advise(r, "Look at assay inspect for the tensors that it could not place.");
+        rule_advise(r, "See which tensors could not be placed: assay inspect SUBJECT --tensors.");
         rule_end(r);
         return;
     }
@@ -71,8 +71,7 @@ static bool judge_findings(struct rule *r, const char *severity, enum verdict_st
     rule_judge(r, status);
     rule_brief(r, "%zu %s%s in the files", l.count, severity, l.count == 1 ? "" : "s");
     if (status == VERDICT_FAIL)
-        rule_advise(r, "Fetch the files that are named again, and compare them with the hub's "
-                       "digests: assay verify SUBJECT.");
+        rule_advise(r, "Fetch the files that are named again, then look: assay inspect SUBJECT.");
     rule_end(r);
     return true;
 }
@@ -338,7 +337,9 @@ static void judge_target(struct rule *r, const struct policy_backend *b)
     rule_brief(r, "%s on %s %s %zu of %zu module classes", b->name, b->hardware, paths[worst].brief,
                counts[worst], total);
     if (r->status == VERDICT_UNKNOWN)
-        rule_advise(r, "Scan the version that you run: assay backend scan PATH.");
+        rule_advise(
+            r, "Find out what the version that you run does, and add it as a row: assay coverage "
+               "SUBJECT --support FILE.");
     else if (r->status == VERDICT_FAIL)
         rule_advise(r, "Choose another backend or hardware as the policy's target, or a checkpoint "
                        "in another format.");

@@ -54,7 +54,7 @@ void rule_operators_known(struct rule *r)
     if (gap || operators == 0 || unexplained.count) {
         rule_judge(r, VERDICT_UNKNOWN);
         rule_brief(r, "the model's operators are not fully known");
-        rule_advise(r, "Look at assay inspect SUBJECT: it names the keys that it does not know.");
+        rule_advise(r, "See which keys are not known: assay inspect SUBJECT.");
     } else {
         rule_judge(r, VERDICT_PASS);
         rule_say(r,
@@ -192,10 +192,11 @@ static void judge_backend(struct rule *r, const char *backend)
         rule_brief(r, "%s %s %zu of %zu operators", backend, paths[worst].brief, counts[worst],
                    total);
     if (r->status == VERDICT_UNKNOWN)
-        rule_advise(r, "Scan the version that you run: assay backend scan PATH.");
+        rule_advise(
+            r, "Find out what the version that you run does, and add it as a row: assay coverage "
+               "SUBJECT --support FILE.");
     else if (counts[PATH_COMPOSED] + counts[PATH_PARTIAL] > 0)
-        rule_advise(r, "Measure the loss in the backend itself, or choose a version that fuses "
-                       "these: assay coverage SUBJECT.");
+        rule_advise(r, "Measure the loss in the backend itself, or choose one that fuses these.");
     rule_end(r);
 }
 
