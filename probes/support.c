@@ -276,6 +276,7 @@ struct match {
     const struct support_row *row;
     int hardware;   /* 2 the same, 1 its group, 0 any */
     int act, class; /* 1 if the row names the one that was asked for */
+    bool perhaps;   /* the row names one, and the question does not know which it is */
 };
 
 /* 2, 1, 0 as above; -1 if the row speaks of other hardware. */
@@ -309,6 +310,7 @@ static bool fits(const struct support_row *row, const struct question *q, struct
         return false;
     ret->act = row->act && q->act;
     ret->class = row->class && q->class;
+    ret->perhaps = (row->act && !q->act) || (row->class && !q->class);
     return true;
 }
 
@@ -332,6 +334,13 @@ static bool outranks(const struct match *x, const struct match *y)
     return statuses[a->status].badness > statuses[b->status].badness;
 }
 
+/* True if x, which perhaps applies, would make the answer worse than y does. */
+static bool worsens(const struct match *x, const struct match *y)
+{
+    return x->perhaps && !x->row->option && x->row->layer >= y->row->layer &&
+           statuses[x->row->status].badness > statuses[y->row->status].badness;
+}
+
 /* For the list: newest layer, closest hardware, then the order of the table. */
 static int for_list(const void *x, const void *y)
 {
@@ -345,7 +354,7 @@ static int for_list(const void *x, const void *y)
 }
 
 /* Takes the answer to one part into ret, which keeps the worse. */
-static void merge(const struct question *q, const struct match *best, bool first,
+static void merge(const struct question *q, const struct match *best, size_t rows, bool first,
                   struct support_answer *ret)
 {
     enum support_status status = best ? best->row->status : SUPPORT_UNKNOWN;
@@ -361,7 +370,9 @@ static void merge(const struct question *q, const struct match *best, bool first
     } else if (!best) {
         snprintf(entry, sizeof(entry), "%.*s", (int)(q->entry_bytes > 60 ? 60 : q->entry_bytes),
                  q->entry);
-        snprintf(ret->why, sizeof(ret->why), "not in the table: %s on %s, hardware %s%s%s%s%s",
+        snprintf(ret->why, sizeof(ret->why), "%s: %s on %s, hardware %s%s%s%s%s",
+                 rows > 0 ? "depends on the class or activation, which is not known"
+                          : "not in the table",
                  entry, text_plain(q->backend, backend, sizeof(backend)), q->hardware,
                  q->class ? ", class " : "", q->class ? q->class : "",
                  q->act ? ", activation " : "", q->act ? q->act : "");
@@ -379,10 +390,13 @@ static void part(const struct support_table *t, const struct question *q, bool f
     qsort(found, n, sizeof(*found), for_list);
     for (size_t i = 0; i < n; i++) {
         ret->rows[ret->row_count++] = found[i].row;
-        if (!best || outranks(&found[i], best))
+        if (!found[i].perhaps && (!best || outranks(&found[i], best)))
             best = &found[i];
     }
-    merge(q, best, first, ret);
+    for (size_t i = 0; i < n && best; i++)
+        if (worsens(&found[i], best))
+            best = &found[i];
+    merge(q, best, n, first, ret);
     free(found);
 }
 

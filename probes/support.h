@@ -100,13 +100,14 @@ struct support_answer {
 };
 
 /* What backend does with a format on hardware. class (quant_class_name) and act (model_act_name)
- * narrow the rows that name one; NULL is "not known", and then such rows match too. Of the rows
- * that match, the newest layer decides; in it those without option= before those with; of these
- * those that name the activation asked for, then the class asked for, before general ones; of
- * these the most specific hardware; of these a definite path before "supported"; of these the
- * worst. A class that holds several formats, "mxfp4-pack-quantized+bf16", gets the worst of its
- * parts. From worst to best: reject, unknown, expand, convert, weight_only, supported, native.
- * Never fails. The rows belong to s and live until it is added to or released. */
+ * narrow the rows that name one. NULL is "not known": then such rows are listed, and can only make
+ * the answer worse; where no other row speaks it is unknown. Of the rows that match, the newest
+ * layer decides; in it those without option= before those with; of these those that name the
+ * activation asked for, then the class asked for, before general ones; of these the most specific
+ * hardware; of these a definite path before "supported"; of these the worst. A class that holds
+ * several formats, "mxfp4-pack-quantized+bf16", gets the worst of its parts. From worst to best:
+ * reject, unknown, expand, convert, weight_only, supported, native. Never fails. The rows belong to
+ * s and live until it is added to or released. */
 void support_format(const struct support *s, const char *backend, const char *format,
                     const char *hardware, const char *class, const char *act,
                     struct support_answer *ret);

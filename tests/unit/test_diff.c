@@ -128,7 +128,7 @@ static void unknown_is_neither_equal_nor_different(void **state)
 static void random_side(struct manifest *ret)
 {
     struct manifest_entry x[40] = {0};
-    char names[40][8];
+    char names[40][16];
     size_t n = 0;
     struct err e = {0};
 

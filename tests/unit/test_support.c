@@ -404,15 +404,20 @@ static void class_and_activation_narrow_a_row(void **state)
 
     (void)state;
     only(F "b,f,any,native,,source,2026\nb,f,any,reject,class=attention,source,2026\n"
+           "b,h,any,expand,,source,2026\nb,h,sm90,native,class=norms,source,2026\n"
            "b,g,any,weight_only,class=routed_experts act=situ; no kernel,source,2026\n"
            "b,g,sm90,native,,source,2026\n",
          &s);
     assert_format(&s, "b", "f", "sm90", "routed_experts", NULL, "native");
     assert_format(&s, "b", "f", "sm90", "attention", NULL, "reject");
-    assert_format(&s, "b", "f", "sm90", NULL, NULL, "reject"); /* not known: the worst counts */
+    assert_format(&s, "b", "f", "sm90", NULL, NULL, "reject"); /* not known: it can be worse */
     assert_format(&s, "b", "g", "sm90", "routed_experts", "situ", "weight_only");
+    assert_format(&s, "b", "g", "sm90", NULL, NULL, "weight_only");
+    assert_format(&s, "b", "g", "sm80", NULL, "situ", "unknown");
     assert_format(&s, "b", "g", "sm90", "routed_experts", "silu", "native");
     assert_format(&s, "b", "g", "sm90", "attention", "situ", "native");
+    assert_format(&s, "b", "h", "sm90", "norms", NULL, "native");
+    assert_format(&s, "b", "h", "sm90", NULL, NULL, "expand");
     support_release(&s);
 }
 
