@@ -190,6 +190,14 @@ void html_fact(struct buf *b, const struct fact *f)
     }
 }
 
+void html_fact_short(struct buf *b, const struct fact *f)
+{
+    if (f && f->state == FACT_UNKNOWN)
+        html_mark(b, VERDICT_UNKNOWN, "unknown");
+    else
+        html_fact(b, f);
+}
+
 #define LONG_TEXT 24 /* bytes from which a cell asks for room rather than break at each word */
 
 void html_fact_cell(struct buf *b, const struct fact *f)

@@ -37,7 +37,9 @@ void html_mark(struct buf *b, enum verdict_status s, const char *word);
 /* A fact's value with unit and error; an unknown one as "? unknown" with its reason, an absent one
  * as "none", NULL as "not recorded". */
 void html_fact(struct buf *b, const struct fact *f);
-/* The same as a table cell, set right if the key is a number. */
+/* The same without the reason, for narrow cells: the reasons stand among the unknowns. */
+void html_fact_short(struct buf *b, const struct fact *f);
+/* html_fact as a table cell, set right if the key is a number. */
 void html_fact_cell(struct buf *b, const struct fact *f);
 
 /* A table that scrolls in a box of its own; the label is read out with the box. Rows and cells are
@@ -46,8 +48,8 @@ void html_fact_cell(struct buf *b, const struct fact *f);
     html_lit(b, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"" label \
                 "\"><table>\n")
 /* The same for names and values: the first column takes what it needs and no more. */
-#define html_table_pairs(b, label)                                                                 \
-    html_lit(b, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"" label         \
+#define html_table_pairs(b, label)                                                         \
+    html_lit(b, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"" label \
                 "\"><table class=\"kv\">\n")
 #define html_table_close(b) html_lit(b, "</table></div>\n")
 

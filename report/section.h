@@ -17,7 +17,9 @@ void section_fingerprint(const struct lookup *l, struct buf *b);
 void section_distribution(const struct lookup *l, struct buf *b);
 void section_evidence(const struct lookup *l, struct buf *b);
 
-/* Inside section_context: every point of every curve as a folded table. */
+/* Inside section_context: the points without a value and why; every point as a folded table. */
+struct curve_list; /* report/curve.h */
+void section_gaps(const struct curve_list *c, struct buf *b);
 void section_points(const struct lookup *l, struct buf *b);
 
 /* Shared by the items: the heading with the status of the sum, and the item's rules with the facts

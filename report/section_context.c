@@ -112,7 +112,7 @@ static bool plot(const struct lookup *l, const struct curve_list *c, const struc
         const struct curve *solid =
             curve_list_find(c, time ? "decode.measured" : "cache.measured", k->names[i]);
         const struct fact_point *dashed_end = curve_last(dashed), *solid_end = curve_last(solid);
-        bool on_dashed = !solid_end || (dashed_end && dashed_end->x > solid_end->x);
+        bool on_dashed = !solid_end || (!time && dashed_end && dashed_end->x > solid_end->x);
         words_kind(k->names[i], names[i]);
         if (!time && layers && layers->state == FACT_KNOWN)
             words_fact(layers, details[i]);
@@ -152,50 +152,14 @@ static void figures(const struct lookup *l, const struct curve_list *c, const st
     html_lit(b, "</figure><figure>\n");
     if (plot(l, c, k, true, b)) {
         html_lit(b, "<figcaption><b>Decode time</b> of one token in one layer, one thread. Bars: "
-                    "spread. Dashed: the floor, bytes over this run's read bandwidth (");
+                    "spread. Dashed: the floor, bytes over this run's read bandwidth, "
+                    "where they do not fit the processor's cache (");
         html_fact(b, bandwidth);
         html_lit(b, ").</figcaption>");
     } else {
         html_lit(b, "<p class=\"dim\">No point of the decode curve could be drawn.</p>");
     }
     html_lit(b, "</figure></div>\n");
-}
-
-/* Points without a value: one line for each reason of a curve, with the lengths. */
-static void missing(const struct curve_list *c, struct buf *b)
-{
-    char number[WORDS_BYTES];
-    bool any = false;
-
-    for (size_t i = 0; i < c->count; i++)
-        for (size_t k = 0; k < c->items[i].count; k++) {
-            const struct fact_point *p = c->items[i].points[k];
-            bool follows = k && !isfinite(c->items[i].points[k - 1]->y) &&
-                           !strcmp(c->items[i].points[k - 1]->note, p->note);
-            if (isfinite(p->y) || follows)
-                continue;
-            if (!any)
-                html_lit(b, "<h3>Points that are missing</h3>\n<ul class=\"plain small\">\n");
-            any = true;
-            html_lit(b, "<li>");
-            html_text(b, words_kind(c->items[i].scope, number));
-            html_lit(b, ", ");
-            html_code(b, c->items[i].series);
-            html_lit(b, ": ");
-            for (size_t n = k; n < c->items[i].count; n++) {
-                const struct fact_point *q = c->items[i].points[n];
-                if (isfinite(q->y) || strcmp(q->note, p->note) != 0)
-                    break;
-                if (n > k)
-                    html_lit(b, ", ");
-                html_text(b, words_tokens(q->x, number));
-            }
-            html_lit(b, " tokens: ");
-            html_prose(b, p->note[0] ? p->note : "no reason was recorded");
-            html_lit(b, "</li>\n");
-        }
-    if (any)
-        html_lit(b, "</ul>\n");
 }
 
 static void off_cell(const struct fact *f, struct buf *b)
@@ -207,7 +171,7 @@ static void off_cell(const struct fact *f, struct buf *b)
         return;
     }
     html_lit(b, "<td class=\"n\">");
-    html_text(b, words_percent(f->x, number));
+    html_text(b, words_percent(f->x, f->error, number));
     html_lit(b, "</td>");
 }
 
@@ -244,7 +208,7 @@ static void fit_row(const struct lookup *l, const char *kind, struct buf *b)
     if (limit)
         html_fact_cell(b, limit);
     else
-        html_lit(b, "<td class=\"dim\">none met</td>");
+        html_lit(b, "<td class=\"dim\">the target</td>");
     html_lit(b, "</tr>\n");
 }
 
@@ -259,10 +223,12 @@ static void decode_row(const struct lookup *l, const char *kind, struct buf *b)
     html_fact_cell(b, lookup_get(l, FACT_STRESS_DECODE, kind));
     html_fact_cell(b, lookup_get(l, FACT_STRESS_DECODE_GROWTH, kind));
     html_fact_cell(b, lookup_get(l, FACT_STRESS_DECODE_RATE, kind));
+    html_lit(b, "<td class=\"n\">");
     if (ipc)
-        html_fact_cell(b, ipc);
+        html_fact_short(b, ipc);
     else
-        html_lit(b, "<td class=\"n dim\">–</td>");
+        html_lit(b, "–");
+    html_lit(b, "</td>");
     html_fact_cell(b, lookup_get(l, FACT_STRESS_EPOCHS, kind));
     html_fact_cell(b, lookup_get(l, FACT_STRESS_DECODE_QUALITY, kind));
     html_fact_cell(b, lookup_get(l, FACT_STRESS_VARIANT, kind));
@@ -276,7 +242,7 @@ static void tables(const struct lookup *l, const struct kinds *k, struct buf *b)
     html_lit(b, "<thead><tr><th>mixer</th><th>expected</th><th>found</th>"
                 "<th class=\"n\">slope</th><th class=\"n\">constant</th>"
                 "<th class=\"n\">off by, at most</th><th class=\"n\">reached</th>"
-                "<th>limit</th></tr></thead><tbody>\n");
+                "<th>stopped by</th></tr></thead><tbody>\n");
     for (size_t i = 0; i < k->count; i++)
         fit_row(l, k->names[i], b);
     html_lit(b, "</tbody>");
@@ -304,7 +270,7 @@ void section_context(const struct lookup *l, struct buf *b)
         html_lit(b, "<p class=\"dim\">This run measured no ladder of context lengths.</p>\n");
     } else {
         figures(l, &curves, &kinds, b);
-        missing(&curves, b);
+        section_gaps(&curves, b);
         tables(l, &kinds, b);
     }
     section_verdicts(l, VERDICT_CONTEXT, b);

@@ -21,9 +21,10 @@ static void row(const struct lookup *l, const char *part, const struct pivot *p,
         html_fact(b, tensors);
     html_lit(b, "</td>");
     html_fact_cell(b, bytes);
-    html_fact_cell(b, lookup_get(l, FACT_FORMAT_OBSERVED, part));
-    html_lit(b, "<td>");
-    html_fact(b, lookup_get(l, FACT_FORMAT_DECLARED, part));
+    html_lit(b, "<td class=\"fmt\">");
+    html_fact_short(b, lookup_get(l, FACT_FORMAT_OBSERVED, part));
+    html_lit(b, "</td><td class=\"fmt\">");
+    html_fact_short(b, lookup_get(l, FACT_FORMAT_DECLARED, part));
     if (disagrees && disagrees->state == FACT_KNOWN) {
         html_lit(b, "<br>");
         html_mark(b, VERDICT_WARN, "disagrees");

@@ -66,7 +66,10 @@ static void significant(double x, char ret[DIGITS_MAX])
     fixed(x, whole >= 4 ? 0 : 4 - whole, ret);
 }
 
-/* "value" or "value ± error", the error to two digits and the value as far as the error goes. */
+#define PLACES_MAX 6 /* decimals up to which a value and its error are written out */
+
+/* "value" or "value ± error", the error to two digits and the value as far as the error goes. An
+ * error that is far smaller than what can be read is written as a power of ten. */
 static void with_error(double x, double error, char *ret, size_t ret_bytes)
 {
     char value[DIGITS_MAX], spread[DIGITS_MAX];
@@ -77,11 +80,13 @@ static void with_error(double x, double error, char *ret, size_t ret_bytes)
         return;
     }
     int decimals = 1 - (int)floor(log10(error));
-    decimals = decimals < 0 ? 0 : decimals > 9 ? 9 : decimals;
-    fixed(x, decimals, value);
-    fixed(error, decimals, spread);
-    if (strspn(spread, "0.") == strlen(spread)) /* smaller than nine places show */
+    if (decimals > PLACES_MAX) {
+        significant(x, value);
         snprintf(spread, sizeof(spread), "%.1e", error);
+    } else {
+        fixed(x, decimals < 0 ? 0 : decimals, value);
+        fixed(error, decimals < 0 ? 0 : decimals, spread);
+    }
     snprintf(ret, ret_bytes, "%.40s ± %.40s", value, spread);
 }
 
@@ -116,15 +121,18 @@ const char *words_real(double x, double error, const char *unit, char ret[WORDS_
     return ret;
 }
 
-const char *words_percent(double ratio, char ret[WORDS_BYTES])
+const char *words_percent(double ratio, double error, char ret[WORDS_BYTES])
 {
-    char number[DIGITS_MAX];
+    char number[WORDS_BYTES - 4];
 
     if (isnan(ratio)) {
         snprintf(ret, WORDS_BYTES, "unknown");
         return ret;
     }
-    fixed(ratio * 100, 2, number);
+    if (error > 0)
+        with_error(ratio * 100, error * 100, number, sizeof(number));
+    else
+        fixed(ratio * 100, 2, number);
     snprintf(ret, WORDS_BYTES, "%s %%", number);
     return ret;
 }

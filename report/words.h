@@ -15,8 +15,8 @@ const char *words_fact(const struct fact *f, char ret[WORDS_BYTES]);
  * where the unit is a time or a rate. error 0: four digits, or exact if x is whole. */
 const char *words_real(double x, double error, const char *unit, char ret[WORDS_BYTES]);
 
-/* A ratio as "0.21 %"; "unknown" for NaN. */
-const char *words_percent(double ratio, char ret[WORDS_BYTES]);
+/* A ratio as "0.21 %", with its error "1.3 ± 1.5 %"; "unknown" for NaN. */
+const char *words_percent(double ratio, double error, char ret[WORDS_BYTES]);
 
 /* Rounded, for axes and sentences: a context length as "128K", bytes as "1.56 TB". What is not a
  * number from 0 to 2^63 is "?". */

@@ -16,6 +16,8 @@ static void test_reals_carry_unit_and_error(void **state)
         {27648, 0, "bytes/token", "27,648 B/token"},
         {1.9, 0.04, "x", "1.900 ± 0.040×"},
         {2, 0, "x", "2×"},
+        {3456, 4.1e-13, "bytes/token", "3,456 ± 4.1e-13 B/token"},
+        {1.5e-8, 1.4e-8, "bytes", "1.500e-08 ± 1.4e-08 B"},
         {1.31, 0, "ratio", "1.310"},
         {0.06612, 0, "ratio", "0.06612"},
         {0.000066125, 0, "ratio", "0.00006612"},
@@ -91,9 +93,10 @@ static void test_ratios_as_percent(void **state)
     char out[WORDS_BYTES];
 
     (void)state;
-    assert_string_equal(words_percent(0.0021, out), "0.21 %");
-    assert_string_equal(words_percent(12.3, out), "1,230.00 %");
-    assert_string_equal(words_percent(NAN, out), "unknown");
+    assert_string_equal(words_percent(0.0021, 0, out), "0.21 %");
+    assert_string_equal(words_percent(0.013, 0.0149, out), "1.3 ± 1.5 %");
+    assert_string_equal(words_percent(12.3, 0, out), "1,230.00 %");
+    assert_string_equal(words_percent(NAN, 0, out), "unknown");
 }
 
 static void test_kinds_are_spelled_as_people_do(void **state)
