@@ -113,7 +113,8 @@ int quant_facts(const struct quant_declared *d, const struct quant_observed *o,
         enum quant_class c = (enum quant_class)i;
         char seen[QUANT_NAMES_BYTES], both[2 * QUANT_NAMES_BYTES + 64];
         bool declares = d && d->classes[c].names[0], has = o && o->classes[c].tensors;
-        if (!declares && !has)
+        /* Modules outside the text model are told of where there are some. */
+        if ((!declares && !has) || (c == QUANT_OTHER && o && !has))
             continue;
         if (put_declared(d, c, sink, e) || put_observed(o, c, sink, e))
             return e->code;

@@ -5,6 +5,17 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Keeps the lowest layers, in order: names come sorted by their bytes, 10 before 2. */
+static void name_layer(uint32_t named[TALLY_NAMED], uint64_t count, uint32_t layer)
+{
+    size_t i = count < TALLY_NAMED ? (size_t)count : TALLY_NAMED;
+    if (i == TALLY_NAMED && named[--i] < layer)
+        return;
+    for (; i > 0 && named[i - 1] > layer; i--)
+        named[i] = named[i - 1];
+    named[i] = layer;
+}
+
 void tally_add(struct tally *t, enum finding_severity severity, const char *code, uint32_t layer,
                const char *fmt, ...)
 {
@@ -30,8 +41,7 @@ void tally_add(struct tally *t, enum finding_severity severity, const char *code
     } else if (layer != TALLY_NO_LAYER && t->entries[i].last == layer) {
         return;
     }
-    if (t->entries[i].count < TALLY_NAMED)
-        t->entries[i].layers[t->entries[i].count] = layer;
+    name_layer(t->entries[i].layers, t->entries[i].count, layer);
     t->entries[i].last = layer;
     t->entries[i].count++;
 }
