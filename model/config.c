@@ -97,6 +97,8 @@ static int take_u32(const struct cJSON *item, const char *key, uint32_t min, uin
     if (missing(item))
         return err_set(e, ERR_FORMAT, "%s is missing", key);
     if (!json_u64(item, &v)) {
+        if (json_real(item, &x) && x > max)
+            return err_set(e, ERR_LIMIT, "%s is %g, over the limit of %u", key, x, max);
         if (json_real(item, &x))
             return err_set(e, ERR_FORMAT, "%s is %g, not a whole number from %u to %u", key, x, min,
                            max);
