@@ -217,22 +217,6 @@ int decode_need(const struct mixer *x, uint64_t tokens, struct decode_need *ret,
     return rc;
 }
 
-/* Random signs and mantissas under a fixed exponent: magnitudes from 0.25 to 0.5. */
-static void fill(void *at, uint64_t bytes, bool bf16, uint64_t seed)
-{
-    uint64_t keep = bf16 ? 0x807F807F807F807Full : 0x807FFFFF807FFFFFull;
-    uint64_t exponent = bf16 ? 0x3E803E803E803E80ull : 0x3E8000003E800000ull;
-    unsigned char *out = at;
-    uint64_t i = 0;
-
-    for (; i + 8 <= bytes; i += 8) {
-        uint64_t word = (seed_next(&seed) & keep) | exponent;
-        memcpy(out + i, &word, 8);
-    }
-    uint64_t word = (seed_next(&seed) & keep) | exponent;
-    memcpy(out + i, &word, bytes - i);
-}
-
 /* Bytes that are this process's own, in memory or swapped out; -1 if the system does not say.
  * smaps_rollup walks the page tables: exact, where statm may lag behind by a batch of pages. */
 static int64_t own_memory(void)
@@ -271,7 +255,7 @@ static int make_cache(struct layer_cache *d, uint64_t seed, struct err *e)
             return err_set(e, ERR_LIMIT, "no memory for %llu bytes of cache",
                            (unsigned long long)r->bytes);
         r->at = at;
-        fill(at, r->bytes, r->bf16, seed + i);
+        seed_fill(at, r->bytes, r->bf16, seed + i);
         d->pub.page_error_bytes += page;
     }
     int64_t after = own_memory();
@@ -288,7 +272,7 @@ static int allocate(const struct plan *p, struct layer_cache *d, uint64_t seed, 
     if (rc)
         return rc;
     d->q = q;
-    fill(d->q, p->input_floats * sizeof(float), false, seed + 10);
+    seed_fill(d->q, p->input_floats * sizeof(float), false, seed + 10);
     rc = mem_try(p->out_floats, sizeof(float), &out, e);
     if (rc)
         return rc;
@@ -304,8 +288,8 @@ static int allocate(const struct plan *p, struct layer_cache *d, uint64_t seed, 
         rc = mem_try(p->weight_bytes, 1, &d->w_uv, e);
     if (rc)
         return rc;
-    fill(d->w_uk, p->weight_bytes, true, seed + 11);
-    fill(d->w_uv, p->weight_bytes, true, seed + 12);
+    seed_fill(d->w_uk, p->weight_bytes, true, seed + 11);
+    seed_fill(d->w_uv, p->weight_bytes, true, seed + 12);
     return 0;
 }
 

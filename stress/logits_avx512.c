@@ -6,6 +6,12 @@
 #define ROWS_BLOCK 128
 #define WIDTH_BLOCK 2048
 
+/* The first n lanes of sixteen. */
+static __mmask16 lanes(size_t n)
+{
+    return _cvtu32_mask16(n < 16 ? (1u << n) - 1 : 0xFFFFu);
+}
+
 static __m512 load(const float *p, size_t i, __mmask16 m)
 {
     return _mm512_maskz_loadu_ps(m, p + i);
@@ -17,7 +23,7 @@ static float dot(const float *x, const float *w, size_t n)
     __m512 s = _mm512_setzero_ps();
 
     for (size_t i = 0; i < n; i += 16) {
-        __mmask16 m = n - i < 16 ? (__mmask16)((1u << (n - i)) - 1) : (__mmask16)0xFFFF;
+        __mmask16 m = lanes(n - i);
         s = _mm512_fmadd_ps(load(x, i, m), load(w, i, m), s);
     }
     return _mm512_reduce_add_ps(s);
@@ -50,7 +56,7 @@ static void tile(size_t width, size_t n, size_t rows, const float *x, const floa
     START(2);
     START(3);
     for (size_t i = 0; i < n; i += 16) {
-        __mmask16 m = n - i < 16 ? (__mmask16)((1u << (n - i)) - 1) : (__mmask16)0xFFFF;
+        __mmask16 m = lanes(n - i);
         __m512 w0 = load(w, i, m), w1 = load(w + width, i, m);
         __m512 w2 = load(w + 2 * width, i, m), w3 = load(w + 3 * width, i, m);
         STEP(0);

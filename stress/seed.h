@@ -1,5 +1,6 @@
 #ifndef STRESS_SEED_H
 #define STRESS_SEED_H
+#include <stdbool.h>
 #include <stdint.h>
 
 /* splitmix64 (Steele, Lea, Flood 2014): any seed will do, and a number is one step. */
@@ -17,5 +18,9 @@ static inline double seed_unit(uint64_t *s)
 {
     return ((double)(seed_next(s) >> 11) + 0.5) * 0x1p-53;
 }
+
+/* Fills memory with BF16 or F32 numbers of random sign and of magnitude 0.25 to 0.5: a fixed
+ * exponent, so that no sum over them overflows and none is subnormal. */
+void seed_fill(void *ret, uint64_t bytes, bool bf16, uint64_t seed);
 
 #endif

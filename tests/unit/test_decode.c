@@ -168,20 +168,6 @@ static void resident_memory_is_the_layout_within_pages(void **state)
     decode_close(NULL);
 }
 
-static void same_seed_fills_alike(void **state)
-{
-    uint16_t a[32], b[32], c[31];
-
-    (void)state;
-    fill(a, sizeof(a), true, 5);
-    fill(b, sizeof(b), true, 5);
-    fill(c, sizeof(c), true, 6); /* not a whole number of words */
-    assert_memory_equal(a, b, sizeof(a));
-    assert_memory_not_equal(a, c, sizeof(c));
-    for (size_t i = 0; i < 31; i++) /* BF16 of magnitude 0.25 to 0.5 */
-        assert_int_equal(c[i] & 0x7F80, 0x3E80);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -190,7 +176,6 @@ int main(void)
         cmocka_unit_test(shapes_that_are_not_whole_are_refused),
         cmocka_unit_test(step_reads_the_whole_cache),
         cmocka_unit_test(resident_memory_is_the_layout_within_pages),
-        cmocka_unit_test(same_seed_fills_alike),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
