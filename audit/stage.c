@@ -1,5 +1,5 @@
 #include "audit/stage.h"
-#include "audit/listing.h"
+#include "audit/printout.h"
 #include "core/buf.h"
 #include "core/file.h"
 #include "core/json.h"
@@ -45,10 +45,10 @@ static int print(const struct options *o, const struct fact_list *l, const char 
             log_warn("%s %s: %s", fact_name(f->key), f->scope, f->why);
     }
     if (o->json)
-        return cmd_print_json(o, listing_json(l, prefixes), status);
+        return cmd_print_json(o, printout_json(l, prefixes), status);
     for (; *prefixes; prefixes++)
-        listing_print_facts(l, *prefixes);
-    listing_print_points(l);
+        printout_print_facts(l, *prefixes);
+    printout_print_points(l);
     return status;
 }
 

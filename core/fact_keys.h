@@ -50,7 +50,8 @@ X(FORMAT_TENSORS, "format.tensors", FACT_INT, "tensors", "tensors <module class>
 X(FORMAT_DISAGREES, "format.disagrees", FACT_TEXT, "",
   "declared and observed format differ: both sides <module class>")
 X(FORMAT_SUPPORT, "format.support", FACT_TEXT, "",
-  "native, weight_only, convert, expand, reject or unknown <class|backend|hardware>")
+  "native, supported (path not stated), weight_only, convert, expand, reject or unknown "
+  "<class|backend|hardware>")
 
 /* Item 2: operators. */
 X(OPERATOR_LAYERS, "operator.layers", FACT_INT, "layers", "layers that use it <operator>")

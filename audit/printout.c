@@ -1,4 +1,4 @@
-#include "audit/listing.h"
+#include "audit/printout.h"
 #include "core/buf.h"
 #include "core/json.h"
 #include "core/text.h"
@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-void listing_print_facts(const struct fact_list *l, const char *prefix)
+void printout_print_facts(const struct fact_list *l, const char *prefix)
 {
     char words[256], value[256], scope[96], source[128];
 
@@ -41,7 +41,7 @@ static void print_point(const struct fact_point *p)
     putchar('\n');
 }
 
-void listing_print_points(const struct fact_list *l)
+void printout_print_points(const struct fact_list *l)
 {
     for (size_t i = 0; i < l->point_count; i++) {
         const struct fact_point *p = &l->points[i], *before = i ? &l->points[i - 1] : NULL;
@@ -105,7 +105,7 @@ static bool starts_with_any(const char *name, const char *const *prefixes)
     return false;
 }
 
-struct cJSON *listing_json(const struct fact_list *l, const char *const *prefixes)
+struct cJSON *printout_json(const struct fact_list *l, const char *const *prefixes)
 {
     struct cJSON *doc = json_object();
     struct cJSON *facts = json_add_array(doc, "facts");

@@ -1,5 +1,5 @@
-#ifndef AUDIT_LISTING_H
-#define AUDIT_LISTING_H
+#ifndef AUDIT_PRINTOUT_H
+#define AUDIT_PRINTOUT_H
 #include "core/fact.h"
 
 struct cJSON;
@@ -8,14 +8,14 @@ struct cJSON;
 
 /* One line a fact: key, scope, value with unit and error, source. Keys that start with prefix
  * ("stress." ; "" for all). */
-void listing_print_facts(const struct fact_list *l, const char *prefix);
+void printout_print_facts(const struct fact_list *l, const char *prefix);
 
 /* One table a series and scope: x, y, error, note. */
-void listing_print_points(const struct fact_list *l);
+void printout_print_points(const struct fact_list *l);
 
 /* {"facts": [...], "points": [...]} with the keys that the README documents: the facts whose keys
  * start with one of the prefixes (NULL-terminated); loads are left out, points are there if there
  * are any. The caller owns it. */
-struct cJSON *listing_json(const struct fact_list *l, const char *const *prefixes);
+struct cJSON *printout_json(const struct fact_list *l, const char *const *prefixes);
 
 #endif
