@@ -233,8 +233,13 @@ static int parse_metadata(struct parse *p, struct err *e)
     struct safetensors *s = p->out;
     struct jsontok_token key, v;
     char plain[JSONTOK_PLAIN_BYTES];
-    int rc = want(p, JSONTOK_OBJECT, "__metadata__", "an object of texts", &v, e);
+    int rc = jsontok_next(&p->tok, &v, e);
 
+    if (!rc && v.kind == JSONTOK_NULL)
+        return 0; /* MLX writes it for adapters, and the reference reads it as none */
+    if (!rc && v.kind != JSONTOK_OBJECT)
+        rc = err_set(e, ERR_FORMAT, "__metadata__ is %s, must be an object of texts",
+                     jsontok_name(&v));
     while (!rc) {
         rc = jsontok_next(&p->tok, &key, e);
         if (rc || key.kind == JSONTOK_OBJECT_END)

@@ -177,7 +177,7 @@ int listing_choose(struct listing *b, struct err *e)
                     spare, spare == 1 ? "file is" : "files are",
                     l->has_index ? "the index does not name them" : "there is model.safetensors",
                     text_plain(first, plain, sizeof(plain)));
-    if (!rc)
+    if (!rc && l->file_count)
         qsort(l->files, l->file_count, sizeof(*l->files), listing_compare);
     return rc;
 }

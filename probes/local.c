@@ -29,29 +29,55 @@ const char *local_state_name(enum local_state s)
     return (unsigned)s < sizeof(names) / sizeof(names[0]) ? names[s] : "?";
 }
 
-/* A file of the list is not as it should be: with the file and as a finding. */
+/* A file of the list is not as it should be. report_troubles makes findings of it. */
 static void trouble(struct local *l, struct local_file *f, enum local_state state,
                     const char *message)
 {
-    static const char *const codes[] = {
-        [LOCAL_OK] = "",
-        [LOCAL_MISSING] = "file-missing",
-        [LOCAL_UNREADABLE] = "file-unreadable",
-        [LOCAL_POINTER] = "file-pointer",
-        [LOCAL_EMPTY] = "file-empty",
-        [LOCAL_SHORT] = "file-short",
-        [LOCAL_LONG] = "file-long",
-        [LOCAL_MALFORMED] = "file-malformed",
-    };
-    char plain[300];
-
     f->state = state;
     f->message = mem_arena_strndup(&l->arena, message, strlen(message));
-    bool predicate = text_starts(message, "is ") || text_starts(message, "claims ") ||
-                     text_starts(message, "starts ");
-    finding_add(&l->findings, f->role == LOCAL_SHARD ? FINDING_FAIL : FINDING_WARN, codes[state],
-                "%s%s %s", text_plain(f->path, plain, sizeof(plain)), predicate ? "" : ":",
-                message);
+}
+
+/* One finding for all files that share a state, so that a clone of a hundred pointers reads as one
+ * trouble; the files' own messages stay with them. */
+static void report_state(struct local *l, bool shards, enum local_state state, const char *code,
+                         const char *plural)
+{
+    const struct local_file *first = NULL;
+    size_t count = 0;
+    char plain[300], more[40] = "";
+
+    for (size_t i = 0; i < l->file_count; i++) {
+        const struct local_file *f = &l->files[i];
+        if (f->state == state && (f->role == LOCAL_SHARD) == shards && count++ == 0)
+            first = f;
+    }
+    if (count == 0)
+        return;
+    if (count > 1)
+        snprintf(more, sizeof(more), "%zu files are %s: ", count, plural);
+    bool predicate = text_starts(first->message, "is ") || text_starts(first->message, "claims ") ||
+                     text_starts(first->message, "starts ");
+    finding_add(&l->findings, shards ? FINDING_FAIL : FINDING_WARN, code, "%s%s%s %s", more,
+                text_plain(first->path, plain, sizeof(plain)), predicate ? "" : ":",
+                first->message);
+}
+
+static void report_troubles(struct local *l)
+{
+    static const struct {
+        const char *code, *plural;
+    } words[] = {[LOCAL_MISSING] = {"file-missing", "missing"},
+                 [LOCAL_UNREADABLE] = {"file-unreadable", "unreadable"},
+                 [LOCAL_POINTER] = {"file-pointer", "Git-LFS pointers"},
+                 [LOCAL_EMPTY] = {"file-empty", "empty"},
+                 [LOCAL_SHORT] = {"file-short", "short"},
+                 [LOCAL_LONG] = {"file-long", "long"},
+                 [LOCAL_MALFORMED] = {"file-malformed", "malformed"}};
+
+    for (enum local_state s = LOCAL_MISSING; s <= LOCAL_MALFORMED; s++) {
+        report_state(l, true, s, words[s].code, words[s].plural);
+        report_state(l, false, s, words[s].code, words[s].plural);
+    }
 }
 
 /* --- small files ------------------------------------------------------------------------------ */
@@ -199,11 +225,13 @@ static void report_holes(struct local *l, const struct reading *r)
             offset = r->headers[i].hole_offset;
         }
     if (count)
-        finding_add(&l->findings, FINDING_WARN, "file-holes",
-                    "%zu weight %s parts that were never written and read as zeros, as a download "
-                    "that was cut short leaves them; the first is %s, from byte %" PRIu64 " on",
-                    count, count == 1 ? "file has" : "files have",
-                    text_plain(first->path, plain, sizeof(plain)), offset);
+        finding_add(
+            &l->findings, FINDING_WARN, "file-holes",
+            "%zu weight %s parts that were never written and read as zeros: a download that "
+            "was cut short, unless the weights are zeros; the first is %s, from byte "
+            "%" PRIu64 " on",
+            count, count == 1 ? "file has" : "files have",
+            text_plain(first->path, plain, sizeof(plain)), offset);
 }
 
 static int read_headers(struct local *l, unsigned threads, const struct progress *progress,
@@ -312,6 +340,7 @@ static int read_folder(struct local *l, const struct folder *folder, unsigned th
     rc = read_headers(l, threads, progress, e);
     if (rc)
         return rc;
+    report_troubles(l);
     report_links(l, folder);
     report_absence(l);
     rc = inventory_finish(&l->inventory, l->has_index ? &l->index : NULL, &l->findings, e);

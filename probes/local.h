@@ -54,7 +54,7 @@ struct local {
     const char *config;    /* config.json, NUL-terminated; NULL if it could not be read */
     size_t config_bytes;
     const char *config_why; /* why config is NULL: a sentence; otherwise NULL */
-    const char *quant; /* hf_quant_config.json, or NULL */
+    const char *quant;      /* hf_quant_config.json, or NULL */
     size_t quant_bytes;
     struct local_file *files; /* sorted by path */
     size_t file_count;
@@ -67,12 +67,12 @@ struct local {
 };
 
 /* Reads the folder at path; a cache entry ("models--org--name") stands for the snapshot that its
- * refs/main names. threads as for pool_run; tick may be NULL inside. ERR_NOTFOUND if the folder does
- * not exist, ERR_UNSUPPORTED if path is a file, ERR_IO if the folder cannot be read, ERR_LIMIT if
- * there are more than INVENTORY_SHARDS_MAX weight files; each says what to do. A config.json that is
- * missing, unreadable or over JSON_DOCUMENT_BYTES_MAX is a finding ("config-missing") where there
- * are weight files; without any, that is the error. *ret is set on success only;
- * release with local_release. */
+ * refs/main names. threads as for pool_run; tick may be NULL inside. ERR_NOTFOUND if the folder
+ * does not exist, ERR_UNSUPPORTED if path is a file, ERR_IO if the folder cannot be read, ERR_LIMIT
+ * if there are more than INVENTORY_SHARDS_MAX weight files; each says what to do. A config.json
+ * that is missing, unreadable or over JSON_DOCUMENT_BYTES_MAX is a finding ("config-missing") where
+ * there are weight files; without any, that is the error. *ret is set on success only; release with
+ * local_release. */
 int local_open(const char *path, unsigned threads, const struct progress *progress,
                struct local *ret, struct err *e);
 void local_release(struct local *l);
