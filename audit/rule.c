@@ -80,6 +80,8 @@ static const char *keep(struct rule *r, struct buf *b)
     char *s;
 
     assert(!b->over);
+    while (b->len && b->data[b->len - 1] == ' ')
+        b->len--;
     s = mem_arena_strndup(&r->set->arena, b->len ? b->data : "", b->len);
     buf_release(b);
     return s;

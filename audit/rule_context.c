@@ -127,13 +127,15 @@ static void judge_off(struct rule *r, const char *name, const struct fact *off)
     double max = r->policy->cache_off_max_ratio, lo = off->x - off->error, hi = off->x + off->error;
     char x[TEXT_NUMBER_BYTES], error[TEXT_NUMBER_BYTES], limit[TEXT_NUMBER_BYTES];
 
-    rule_say(r, ", off by at most %s ± %s %%", text_real(off->x * 100, 3, x),
-             text_real(off->error * 100, 2, error));
+    rule_say(r, ", off by at most %s", text_real(off->x * 100, 3, x));
+    if (off->error > 0)
+        rule_say(r, " ± %s", text_real(off->error * 100, 2, error));
+    rule_say(r, " %%");
     text_real(max * 100, 3, limit);
     if (hi <= max) {
         rule_say(r, " (the policy allows %s %%).", limit);
         rule_judge(r, VERDICT_PASS);
-        rule_brief(r, "%s within %s %% of the architecture", name, x);
+        rule_brief(r, "cache of %s within %s %% of the architecture", name, x);
     } else if (lo > max) {
         rule_say(r, ", more than the policy's %s %%.", limit);
         rule_judge(r, VERDICT_FAIL);
@@ -233,6 +235,9 @@ static void judge_short(struct rule *r, const char *name, const char *kind, uint
 {
     const struct fact *limit = fact_list_find(r->facts, FACT_STRESS_LIMIT, kind);
     const struct policy *p = r->policy;
+    const char *no_reason = limit && limit->state == FACT_ABSENT
+                                ? "the ladder was not asked to go further"
+                                : "no reason was recorded";
     char a[TEXT_NUMBER_BYTES], b[TEXT_NUMBER_BYTES], why[RULE_NAME_BYTES];
     size_t met = 0;
 
@@ -245,9 +250,9 @@ static void judge_short(struct rule *r, const char *name, const char *kind, uint
              "extrapolated.",
              name, text_tokens(reached, a), text_tokens(policy_context_max(p), b),
              limit && limit->state == FACT_KNOWN ? rule_plain(limit->text, why)
-                                                 : rule_why(limit, "no reason was recorded", why),
+                                                 : rule_why(limit, no_reason, why),
              met ? "; the shorter targets were reached" : "");
-    rule_brief(r, "%s was measured up to %s of %s tokens", name, a, b);
+    rule_brief(r, "measured %s up to %s of %s tokens", name, a, b);
     rule_advise(r, "Give the ladder more: assay stress SUBJECT --memory BYTES --budget TIME%s.",
                 p->accept_extrapolation
                     ? ""
@@ -270,7 +275,7 @@ static void judge_reached(struct rule *r, const char *kind)
         rule_judge(r, VERDICT_PASS);
         rule_say(r, "%s: measured up to %s tokens; the policy asks for %s.", name,
                  text_tokens((uint64_t)f->i, a), text_tokens(target, b));
-        rule_brief(r, "%s reached %s tokens", name, a);
+        rule_brief(r, "measured %s up to %s tokens", name, a);
     } else if (settled(r, kind, lengths)) {
         rule_judge(r, VERDICT_PASS);
         rule_cite(r, fact_list_find(r->facts, FACT_STRESS_GROWTH, kind));
@@ -278,7 +283,7 @@ static void judge_reached(struct rule *r, const char *kind)
                  "%s: measured at %zu lengths up to %s tokens, where the cache has stopped "
                  "growing; %s tokens take the same.",
                  name, lengths, text_tokens((uint64_t)f->i, a), text_tokens(target, b));
-        rule_brief(r, "%s no longer grows at %s tokens", name, a);
+        rule_brief(r, "cache of %s no longer grows at %s tokens", name, a);
     } else {
         judge_short(r, name, kind, (uint64_t)f->i);
     }

@@ -37,7 +37,7 @@ static void judge_source(struct rule *r, const struct fact *source)
 
     if (is_recorded(source)) {
         rule_judge(r, VERDICT_PASS);
-        rule_say(r, "The load is that of %s.", rule_plain(source->text, text));
+        rule_say(r, "The load comes from %s.", rule_plain(source->text, text));
         return;
     }
     rule_advise(r, "Only a record of the experts that real traffic picks can settle this.");
@@ -49,9 +49,7 @@ static void judge_source(struct rule *r, const struct fact *source)
         return;
     }
     rule_judge(r, r->policy->accept_synthetic ? VERDICT_WARN : VERDICT_UNKNOWN);
-    rule_say(r,
-             "The load is that of the real router on synthetic inputs (%s); recorded traffic "
-             "was not given.",
+    rule_say(r, "The load comes from %s; recorded traffic was not given.",
              rule_plain(source->text, text));
     rule_brief(r, "synthetic inputs only, no recorded traffic");
 }

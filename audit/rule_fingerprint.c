@@ -18,22 +18,22 @@ void rule_fingerprint_digest(struct rule *r)
     rule_cite(r, bytes);
     if (!d || d->state != FACT_KNOWN || !d->text[0]) {
         rule_judge(r, VERDICT_UNKNOWN);
-        rule_say(r, "There is no digest over all weight files (%s).",
+        rule_say(r, "There is no digest over all files (%s).",
                  rule_why(d, "nothing was hashed", text));
-        rule_brief(r, "there is no digest over all weight files");
-        rule_advise(r, "Hash the weights: assay fingerprint SUBJECT.");
+        rule_brief(r, "there is no digest over all files");
+        rule_advise(r, "Hash the files: assay fingerprint SUBJECT.");
     } else if (!files || files->i <= 0 || !bytes || bytes->i < 0) {
         rule_judge(r, VERDICT_UNKNOWN);
         rule_say(r, "There is a digest, and over how many files and bytes is not known.");
         rule_brief(r, "what the digest covers is not known");
-        rule_advise(r, "Hash the weights again: assay fingerprint SUBJECT.");
+        rule_advise(r, "Hash the files again: assay fingerprint SUBJECT.");
     } else {
         rule_judge(r, VERDICT_PASS);
         text_count((uint64_t)files->i, n);
-        rule_say(r, "%s weight file%s, %s bytes, hashed; digest %s.", n, files->i == 1 ? "" : "s",
+        rule_say(r, "%s file%s, %s bytes, hashed; digest %s.", n, files->i == 1 ? "" : "s",
                  text_count((uint64_t)bytes->i, m), rule_plain(d->text, text));
         hex = strchr(text, ':');
-        rule_brief(r, "%s weight file%s hashed, digest %.12s", n, files->i == 1 ? "" : "s",
+        rule_brief(r, "%s file%s hashed, digest %.12s", n, files->i == 1 ? "" : "s",
                    hex ? hex + 1 : text);
     }
     rule_end(r);
@@ -51,8 +51,8 @@ static size_t judge_problems(struct rule *r, enum verdict_status status)
             continue;
         if (l.count == 0)
             rule_say(r, "%s",
-                     status == VERDICT_FAIL ? "Weight files are not whole: "
-                                            : "Weight files could not be hashed: ");
+                     status == VERDICT_FAIL ? "Files are not whole: "
+                                            : "Files could not be hashed: ");
         rule_list_add(r, &l, "%s (%s)", rule_plain(f->scope, name),
                       f->state == FACT_KNOWN ? rule_plain(f->text, text)
                                              : rule_why(f, "unknown", text));
@@ -66,7 +66,7 @@ static size_t judge_problems(struct rule *r, enum verdict_status status)
     rule_list_end(r, &l);
     rule_say(r, ".");
     rule_judge(r, status);
-    rule_brief(r, "%zu weight file%s", l.count, l.count == 1 ? "" : "s");
+    rule_brief(r, "%zu file%s", l.count, l.count == 1 ? "" : "s");
     rule_brief(r, "%s", status == VERDICT_FAIL ? " not whole" : " could not be hashed");
     rule_advise(r, pointers ? "Fetch what the pointers stand for: git lfs pull."
                             : "Fetch these files again, then hash them: assay fingerprint "
@@ -86,7 +86,7 @@ void rule_fingerprint_files(struct rule *r)
     rule_start(r);
     rule_judge(r, VERDICT_PASS);
     rule_cite(r, d);
-    rule_say(r, "Every weight file is there and could be read to its end.");
+    rule_say(r, "Every file is there and could be read to its end.");
     rule_end(r);
 }
 

@@ -204,17 +204,17 @@ static const struct {
     enum verdict_status status;
     const char *before, *after, *brief; /* the clause around the list of classes */
 } paths[PATHS] = {
-    [PATH_REJECT] = {"reject", VERDICT_FAIL, "rejects ", "", "rejects"},
-    [PATH_UNKNOWN] = {"unknown", VERDICT_UNKNOWN, "nothing is known about ", "", "is unknown for"},
-    [PATH_EXPAND] = {"expand", VERDICT_WARN, "expands to 16 bits at load ", "", "expands"},
+    [PATH_REJECT] = {"reject", VERDICT_FAIL, "rejects ", "", "rejected by"},
+    [PATH_UNKNOWN] = {"unknown", VERDICT_UNKNOWN, "nothing is known about ", "", "unknown in"},
+    [PATH_EXPAND] = {"expand", VERDICT_WARN, "expands to 16 bits at load ", "", "expanded by"},
     [PATH_CONVERT] = {"convert", VERDICT_WARN, "converts once at load, keeping the size, ", "",
-                      "converts"},
+                      "converted by"},
     [PATH_WEIGHT_ONLY] = {"weight_only", VERDICT_WARN, "unpacks inside the matrix product ",
-                          ", which saves memory and no arithmetic", "is weight-only for"},
+                          ", which saves memory and no arithmetic", "weight-only in"},
     [PATH_SUPPORTED] = {"supported", VERDICT_WARN, "supports ",
                         ", and its documentation does not say by which path",
-                        "supports, path not stated,"},
-    [PATH_NATIVE] = {"native", VERDICT_PASS, "computes natively with ", "", "is native for"},
+                        "supported, path not stated, by"},
+    [PATH_NATIVE] = {"native", VERDICT_PASS, "computes natively with ", "", "native in"},
 };
 
 static enum path path_of(const struct fact *f)
@@ -329,13 +329,13 @@ static void judge_target(struct rule *r, const struct policy_backend *b)
     if (total == 0) {
         rule_judge(r, VERDICT_UNKNOWN);
         rule_say(r, "no stored format is known, so nothing can be said.");
-        rule_brief(r, "%s on %s has nothing to be asked about", b->name, b->hardware);
+        rule_brief(r, "no format to ask %s on %s about", b->name, b->hardware);
         rule_end(r);
         return;
     }
     rule_say(r, ".");
-    rule_brief(r, "%s on %s %s %zu of %zu module classes", b->name, b->hardware, paths[worst].brief,
-               counts[worst], total);
+    rule_brief(r, "%s %s on %s (%zu of %zu module classes)", paths[worst].brief, b->name,
+               b->hardware, counts[worst], total);
     if (r->status == VERDICT_UNKNOWN)
         rule_advise(
             r, "Find out what the version that you run does, and add it as a row: assay coverage "

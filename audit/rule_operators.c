@@ -72,13 +72,13 @@ static const struct {
     enum verdict_status status;
     const char *before, *brief;
 } paths[PATHS] = {
-    [PATH_NONE] = {"none", VERDICT_FAIL, "has no implementation of ", "lacks"},
-    [PATH_UNKNOWN] = {"unknown", VERDICT_UNKNOWN, "nothing is known about ", "is unknown for"},
+    [PATH_NONE] = {"none", VERDICT_FAIL, "has no implementation of ", "not implemented in"},
+    [PATH_UNKNOWN] = {"unknown", VERDICT_UNKNOWN, "nothing is known about ", "unknown in"},
     [PATH_COMPOSED] = {"composed", VERDICT_WARN, "runs as a sequence of general operations ",
-                       "composes"},
+                       "composed in"},
     [PATH_PARTIAL] = {"partial", VERDICT_WARN, "has a fused kernel for a part of the cases of ",
-                      "fuses in part"},
-    [PATH_FUSED] = {"fused", VERDICT_PASS, "has fused ", "fuses"},
+                      "fused in part in"},
+    [PATH_FUSED] = {"fused", VERDICT_PASS, "has fused ", "fused in"},
 };
 
 static enum path path_of(const struct fact *f)
@@ -126,8 +126,10 @@ static void judge_loss(struct rule *r, const char *operator, enum path path, boo
         rule_judge(r, VERDICT_FAIL);
     if (!say)
         return;
-    rule_say(r, " (%s ± %s times the fused time on this host's CPU", text_real(t->x, 3, x),
-             text_real(t->error, 2, error));
+    rule_say(r, " (%s", text_real(t->x, 3, x));
+    if (t->error > 0)
+        rule_say(r, " ± %s", text_real(t->error, 2, error));
+    rule_say(r, " times the fused time on this host's CPU");
     if (fails)
         rule_say(r, ", over the policy's %s", text_real(max, 3, limit));
     rule_say(r, ")");
@@ -180,7 +182,7 @@ static void judge_backend(struct rule *r, const char *backend)
     if (total == 0) {
         rule_judge(r, VERDICT_UNKNOWN);
         rule_say(r, "no operator of the model is known, so nothing can be said.");
-        rule_brief(r, "%s has nothing to be asked about", backend);
+        rule_brief(r, "no operator to ask %s about", backend);
         rule_end(r);
         return;
     }
@@ -189,7 +191,7 @@ static void judge_backend(struct rule *r, const char *backend)
         rule_brief(r, "a fallback in %s loses %s", backend,
                    r->status == VERDICT_FAIL ? "too much" : "an unknown part");
     else
-        rule_brief(r, "%s %s %zu of %zu operators", backend, paths[worst].brief, counts[worst],
+        rule_brief(r, "%s %s (%zu of %zu operators)", paths[worst].brief, backend, counts[worst],
                    total);
     if (r->status == VERDICT_UNKNOWN)
         rule_advise(

@@ -93,20 +93,20 @@ static bool leads(const char *id)
     return false;
 }
 
-/* Says the briefs of the verdicts [first, end) that have the status. Where all is well, those of
- * the leading rules. */
+/* Says the briefs of the verdicts [first, end): of those that have the item's status, which decided
+ * it, and then of the leading ones that passed. Where all passed, of the leading ones only. */
 static void say_briefs(struct rule *r, size_t first, size_t end, enum verdict_status status)
 {
     struct rule_list l = {.separator = "; "};
     size_t at = r->text.len;
 
-    for (size_t i = first; i < end; i++) {
-        const struct verdict *v = &r->set->items[i];
-        if (v->status != status || (status == VERDICT_PASS && !leads(v->rule)))
-            continue;
-        if (r->briefs[i][0])
-            rule_list_add(r, &l, "%s", r->briefs[i]);
-    }
+    for (int pass = status == VERDICT_PASS; pass < 2; pass++)
+        for (size_t i = first; i < end; i++) {
+            const struct verdict *v = &r->set->items[i];
+            if (v->status == (pass ? VERDICT_PASS : status) && (!pass || leads(v->rule)) &&
+                r->briefs[i][0])
+                rule_list_add(r, &l, "%s", r->briefs[i]);
+        }
     rule_list_end(r, &l);
     if (r->text.len > at) {
         r->text.data[at] = (char)toupper((unsigned char)r->text.data[at]);
@@ -197,8 +197,6 @@ static void judge_readiness(struct rule *r)
     say_items(r, VERDICT_FAIL, false, "Failed, and not required: ");
     say_items(r, VERDICT_UNKNOWN, false, "Not known, and not required: ");
     say_items(r, VERDICT_WARN, false, "With warnings, and not required: ");
-    while (r->text.len && r->text.data[r->text.len - 1] == ' ')
-        r->text.data[--r->text.len] = '\0';
     for (size_t i = 0; i < POLICY_ITEMS; i++) {
         const struct verdict *v = rules_sum(r->set, (enum verdict_item)i);
         if (weight_of(v) != r->status)

@@ -202,7 +202,7 @@ static void context_reached(void **state)
     EXPECT("context.reached", PASS, "", I(STRESS_REACHED, "mla", 1048576));
     EXPECT("context.reached", UNKNOWN, "up to 1048575 tokens", I(STRESS_REACHED, "mla", 1048575));
     EXPECT("context.reached", UNKNOWN,
-           "mla: measured up to 64K tokens of the 1M asked for (no reason was recorded); the "
+           "mla: measured up to 64K tokens of the 1M asked for (the ladder was not asked to go further); the "
            "shorter targets were reached",
            short_mla);
     EXPECT("context.reached", UNKNOWN, "(at 128K tokens: memory); what lies",
@@ -329,7 +329,7 @@ static void experts_load_is_judged_over_chance(void **state)
 static void fingerprint(void **state)
 {
     (void)state;
-    EXPECT("fingerprint.digest", UNKNOWN, "no digest over all weight files (why)",
+    EXPECT("fingerprint.digest", UNKNOWN, "no digest over all files (why)",
            UNKNOWN(FINGERPRINT_DIGEST, ""));
     EXPECT("fingerprint.digest", UNKNOWN, "", I(FINGERPRINT_FILES, "", 0));
     EXPECT("fingerprint.files", FAIL, "a (missing)", T(FINGERPRINT_PROBLEM, "a", "missing"));
