@@ -277,6 +277,15 @@ static const struct expect *match(const struct expect_list *l, const char *name,
     return NULL;
 }
 
+/* The head stands beside the text model's prefix, also where it is tied and not expected. */
+static bool is_head(const char *name, size_t module_bytes)
+{
+    static const char head[] = "lm_head";
+    size_t n = sizeof head - 1;
+    return module_bytes >= n && !memcmp(name + module_bytes - n, head, n) &&
+           (module_bytes == n || name[module_bytes - n - 1] == '.');
+}
+
 void expect_find(struct expect_finder *f, const char *name, size_t module_bytes,
                  enum module_role role, struct expect_hit *ret)
 {
@@ -289,7 +298,8 @@ void expect_find(struct expect_finder *f, const char *name, size_t module_bytes,
     if (module_bytes < n + k || memcmp(name, m->prefix, n) || memcmp(name + n, layers, k) ||
         !number(name + n + k, end, &ret->layer, &p) || p == end || *p != '.') {
         ret->item = match(&f->outer, name, module_bytes, kind, &ret->expert);
-        bool inside = n && module_bytes >= n && !memcmp(name, m->prefix, n);
+        bool inside =
+            is_head(name, module_bytes) || (n && module_bytes >= n && !memcmp(name, m->prefix, n));
         ret->place = ret->item || inside ? EXPECT_OUTER : EXPECT_FOREIGN;
         return;
     }
@@ -312,13 +322,9 @@ void expect_find(struct expect_finder *f, const char *name, size_t module_bytes,
 
 enum quant_class expect_class(const struct expect_hit *hit, const char *name, size_t module_bytes)
 {
-    static const char head[] = "lm_head";
-    size_t n = sizeof head - 1;
     if (hit->place == EXPECT_MTP)
         return QUANT_MTP;
     if (hit->item)
         return hit->item->class;
-    if (module_bytes >= n && !memcmp(name + module_bytes - n, head, n))
-        return QUANT_HEAD;
-    return QUANT_OTHER;
+    return is_head(name, module_bytes) ? QUANT_HEAD : QUANT_OTHER;
 }

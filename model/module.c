@@ -83,8 +83,10 @@ bool module_next(const struct inventory *inv, size_t *at, struct module *ret)
         if (x.tensors && (bytes != x.module_bytes || memcmp(t->name, x.name, bytes) ||
                           role == MODULE_PLAIN || x.role[MODULE_PLAIN]))
             break;
-        x.name = t->name;
-        x.module_bytes = bytes;
+        if (!x.tensors) {
+            x.name = t->name;
+            x.module_bytes = bytes;
+        }
         x.role[role] = t;
         x.bytes += t->bytes;
         x.tensors++;
