@@ -9,6 +9,7 @@ void rule_fingerprint_digest(struct rule *r)
     const struct fact *d = fact_list_find(r->facts, FACT_FINGERPRINT_DIGEST, NULL);
     const struct fact *files = rule_known(r, FACT_FINGERPRINT_FILES, NULL);
     const struct fact *bytes = rule_known(r, FACT_FINGERPRINT_BYTES, NULL);
+    const struct fact *tensors = fact_list_find(r->facts, FACT_MODEL_TENSORS, NULL);
     char text[RULE_NAME_BYTES], n[TEXT_NUMBER_BYTES], m[TEXT_NUMBER_BYTES];
     const char *hex;
 
@@ -27,6 +28,15 @@ void rule_fingerprint_digest(struct rule *r)
         rule_say(r, "There is a digest, and over how many files and bytes is not known.");
         rule_brief(r, "what the digest covers is not known");
         rule_advise(r, "Hash the files again: assay fingerprint SUBJECT.");
+    } else if (!tensors || tensors->state != FACT_KNOWN || tensors->i <= 0) {
+        rule_judge(r, VERDICT_UNKNOWN);
+        rule_cite(r, tensors);
+        rule_say(r, "%s files were hashed, and no weights are known to be among them (%s).",
+                 text_count((uint64_t)files->i, n), rule_why(tensors, "none was read", text));
+        rule_brief(r, "no weights are known to be among the files hashed");
+        rule_advise(r,
+                    "Put the weight files where the config is, and hash again: assay fingerprint "
+                    "SUBJECT.");
     } else {
         rule_judge(r, VERDICT_PASS);
         text_count((uint64_t)files->i, n);

@@ -41,7 +41,7 @@ void rule_formats_headers(struct rule *r)
         return;
     }
     rule_judge(r, VERDICT_PASS);
-    rule_say(r, "The headers of all %s tensors were read.", text_count((uint64_t)t->i, n));
+    rule_say(r, "%s tensor headers were read.", text_count((uint64_t)t->i, n));
     rule_brief(r, "%s tensor headers read", n);
     rule_end(r);
 }
@@ -50,6 +50,7 @@ void rule_formats_headers(struct rule *r)
 static bool judge_findings(struct rule *r, const char *severity, enum verdict_status status)
 {
     struct rule_list l = {.separator = " "}; /* findings are whole sentences */
+    const struct fact *first = NULL;
     char text[RULE_NAME_BYTES];
 
     rule_start(r);
@@ -62,14 +63,17 @@ static bool judge_findings(struct rule *r, const char *severity, enum verdict_st
         rest += strspn(rest, ": ");
         rule_list_add(r, &l, "%s", rule_plain(rest, text));
         rule_cite(r, f);
+        if (!first)
+            first = f;
     }
     rule_list_end(r, &l);
-    if (l.count == 0) {
+    if (!first) {
         rule_drop(r);
         return false;
     }
     rule_judge(r, status);
-    rule_brief(r, "%zu %s%s in the files", l.count, severity, l.count == 1 ? "" : "s");
+    rule_brief(r, "%zu %s%s in the files (%s%s)", l.count, severity, l.count == 1 ? "" : "s",
+               rule_plain(first->scope, text), l.count == 1 ? "" : " ...");
     if (status == VERDICT_FAIL)
         rule_advise(r, "Fetch the files that are named again, then look: assay inspect SUBJECT.");
     rule_end(r);
@@ -292,13 +296,13 @@ static size_t say_path(struct rule *r, const struct policy_backend *b, enum path
             continue;
         if (l.count == 0)
             rule_say(r, "%s%s", first ? "" : "; ", paths[path].before);
-        rule_list_add(r, &l, "%s (%s)", rule_plain(f->scope, name),
-                      f->state == FACT_KNOWN ? rule_plain(f->text, format)
-                                             : rule_why(f, "format unknown", format));
+        rule_list_add(r, &l, f->state == FACT_KNOWN ? "%s (%s)" : "%s%s",
+                      rule_plain(f->scope, name),
+                      f->state == FACT_KNOWN ? rule_plain(f->text, format) : "");
         if (path == PATH_EXPAND && l.count <= RULE_LIST_MAX)
             say_expanded(r, f);
-        if (!reason && s && s->state == FACT_UNKNOWN)
-            reason = s;
+        if (!reason)
+            reason = f->state == FACT_UNKNOWN ? f : s;
         rule_cite(r, s ? s : f);
     }
     if (l.count == 0)
@@ -326,13 +330,6 @@ static void judge_target(struct rule *r, const struct policy_backend *b)
         if (worst == PATHS)
             worst = (enum path)i;
     }
-    if (total == 0) {
-        rule_judge(r, VERDICT_UNKNOWN);
-        rule_say(r, "no stored format is known, so nothing can be said.");
-        rule_brief(r, "no format to ask %s on %s about", b->name, b->hardware);
-        rule_end(r);
-        return;
-    }
     rule_say(r, ".");
     rule_brief(r, "%s %s on %s (%zu of %zu module classes)", paths[worst].brief, b->name,
                b->hardware, counts[worst], total);
@@ -348,6 +345,12 @@ static void judge_target(struct rule *r, const struct policy_backend *b)
 
 void rule_formats_support(struct rule *r)
 {
+    const struct fact *f = NULL;
+
+    while ((f = rule_next(r, FACT_FORMAT_OBSERVED, f)) && f->state != FACT_KNOWN)
+        continue;
+    if (!f)
+        return; /* formats.headers says that no format is known, and why */
     for (size_t i = 0; i < r->policy->backend_count; i++)
         judge_target(r, &r->policy->backends[i]);
 }

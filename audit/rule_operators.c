@@ -179,13 +179,6 @@ static void judge_backend(struct rule *r, const char *backend)
         if (worst == PATHS)
             worst = (enum path)i;
     }
-    if (total == 0) {
-        rule_judge(r, VERDICT_UNKNOWN);
-        rule_say(r, "no operator of the model is known, so nothing can be said.");
-        rule_brief(r, "no operator to ask %s about", backend);
-        rule_end(r);
-        return;
-    }
     rule_say(r, ".");
     if (r->status != paths[worst].status)
         rule_brief(r, "a fallback in %s loses %s", backend,
@@ -206,6 +199,8 @@ void rule_operators_support(struct rule *r)
 {
     const struct policy *p = r->policy;
 
+    if (!next_operator(r, NULL))
+        return; /* operators.known says that none is known, and why */
     for (size_t i = 0; i < p->backend_count; i++) {
         bool seen = false;
         for (size_t j = 0; j < i; j++)

@@ -11,7 +11,7 @@
 static void formats_headers(void **state)
 {
     (void)state;
-    EXPECT("formats.headers", PASS, "150 tensors", I(MODEL_TENSORS, "", 150));
+    EXPECT("formats.headers", PASS, "150 tensor headers", I(MODEL_TENSORS, "", 150));
     EXPECT("formats.headers", UNKNOWN, "No tensor headers were read (why)",
            UNKNOWN(MODEL_TENSORS, ""));
     EXPECT("formats.headers", UNKNOWN, "No tensor headers", I(MODEL_TENSORS, "", 0));
@@ -38,7 +38,7 @@ static void formats_support(void **state)
            UNKNOWN(FORMAT_SUPPORT, "attention|vllm|sm90"));
     EXPECT("formats.support", UNKNOWN, "vllm on sm90: nothing is known about attention",
            DROP(FORMAT_SUPPORT, "attention|vllm|sm90"));
-    EXPECT("formats.support", UNKNOWN, "nothing is known about attention (why)",
+    EXPECT("formats.support", UNKNOWN, "nothing is known about attention: why",
            UNKNOWN(FORMAT_OBSERVED, "attention"));
     EXPECT("formats.support", PASS, "computes natively with routed_experts (mxfp4-pack-quantized)",
            ABSENT(FORMAT_OBSERVED, "head"));
@@ -202,7 +202,8 @@ static void context_reached(void **state)
     EXPECT("context.reached", PASS, "", I(STRESS_REACHED, "mla", 1048576));
     EXPECT("context.reached", UNKNOWN, "up to 1048575 tokens", I(STRESS_REACHED, "mla", 1048575));
     EXPECT("context.reached", UNKNOWN,
-           "mla: measured up to 64K tokens of the 1M asked for (the ladder was not asked to go further); the "
+           "mla: measured up to 64K tokens of the 1M asked for (the ladder was not asked to go "
+           "further); the "
            "shorter targets were reached",
            short_mla);
     EXPECT("context.reached", UNKNOWN, "(at 128K tokens: memory); what lies",
@@ -332,6 +333,9 @@ static void fingerprint(void **state)
     EXPECT("fingerprint.digest", UNKNOWN, "no digest over all files (why)",
            UNKNOWN(FINGERPRINT_DIGEST, ""));
     EXPECT("fingerprint.digest", UNKNOWN, "", I(FINGERPRINT_FILES, "", 0));
+    /* a config alone has a digest, and it ties nothing down */
+    EXPECT("fingerprint.digest", UNKNOWN, "no weights are known to be among them (why)",
+           UNKNOWN(MODEL_TENSORS, ""));
     EXPECT("fingerprint.files", FAIL, "a (missing)", T(FINGERPRINT_PROBLEM, "a", "missing"));
     EXPECT("fingerprint.files", FAIL, "", T(FINGERPRINT_PROBLEM, "a", "short: 3 of 4 bytes"));
     EXPECT("fingerprint.files", FAIL, "", T(FINGERPRINT_PROBLEM, "a", "long"));
