@@ -230,8 +230,7 @@ static int open_read(struct db *db, struct err *e)
                       "has changes in its -wal file that cannot be read where its folder "
                       "is read-only: copy both files, or open it where it can be written",
                       e);
-    sqlite3_close(db->handle);
-    db->handle = NULL;
+    sql_disconnect(db);
     char *uri = immutable_uri(db->path);
     rc = open_handle(db, uri, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, e);
     free(uri);
@@ -302,7 +301,7 @@ void db_close(struct db *db)
     if (!db)
         return;
     db_rollback(db);
-    sqlite3_close(db->handle);
+    sql_disconnect(db);
     free(db->path);
     free(db);
 }

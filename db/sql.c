@@ -6,16 +6,39 @@
 
 struct sql sql_open(struct db *db, const char *text)
 {
-    struct sql q = {.db = db};
+    struct sql q = {.db = db, .text = text};
 
-    q.failed = sqlite3_prepare_v2(db->handle, text, -1, &q.stmt, NULL);
+    if (db->kept && db->kept_text == text) {
+        q.stmt = db->kept;
+        db->kept = NULL;
+    } else {
+        q.failed = sqlite3_prepare_v2(db->handle, text, -1, &q.stmt, NULL);
+    }
     return q;
 }
 
 void sql_close(struct sql *q)
 {
-    sqlite3_finalize(q->stmt);
+    struct db *db = q->db;
+
+    /* One that failed is not kept: finalizing it leaves its code for sql_twice to see. */
+    if (q->stmt && !q->failed && sqlite3_reset(q->stmt) == SQLITE_OK) {
+        (void)sqlite3_clear_bindings(q->stmt);
+        sqlite3_finalize(db->kept);
+        db->kept = q->stmt;
+        db->kept_text = q->text;
+    } else {
+        sqlite3_finalize(q->stmt);
+    }
     q->stmt = NULL;
+}
+
+void sql_disconnect(struct db *db)
+{
+    sqlite3_finalize(db->kept);
+    sqlite3_close(db->handle);
+    db->kept = NULL;
+    db->handle = NULL;
 }
 
 void sql_int(struct sql *q, int at, int64_t value)
@@ -43,7 +66,9 @@ int sql_row(struct sql *q, struct err *e)
 
     if (code == SQLITE_ROW)
         return 1;
-    int rc = code == SQLITE_DONE ? 0 : sql_fail(q->db, code, e);
+    if (code != SQLITE_DONE)
+        q->failed = code;
+    int rc = q->failed ? sql_fail(q->db, code, e) : 0;
     sql_close(q);
     return rc;
 }

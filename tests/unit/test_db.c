@@ -4,6 +4,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include "core/clock.h"
 #include "db/db.c"
@@ -455,7 +456,7 @@ static void odd_names_of_files_work(void **state)
         char *uri = immutable_uri(names[i]);
         assert_int_equal(open_handle(&db, uri, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, &e), 0);
         assert_int_equal(number(&db, "PRAGMA application_id"), APPLICATION_ID);
-        sqlite3_close(db.handle);
+        sql_disconnect(&db);
         free(uri);
     }
 }
@@ -591,6 +592,51 @@ static void killed_writers_leave_a_sound_store(void **state)
     }
 }
 
+/* A limit on the size of files stands in for a full disk. The run that did not fit is undone whole,
+ * those before it stay. */
+static void full_disk_undoes_one_run(void **state)
+{
+    int pipes[2], status;
+    int64_t committed = 0;
+
+    (void)state;
+    assert_int_equal(pipe(pipes), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        struct rlimit limit = {300000, 300000};
+        struct err e = {0};
+        struct db *db;
+        int64_t subject;
+        int rc;
+        signal(SIGXFSZ, SIG_IGN);
+        if (db_open("x.db", DB_WRITE, &db, &e) != 0 ||
+            snapshot_subject_put(db, "/m", "folder", &subject, &e) != 0 ||
+            setrlimit(RLIMIT_FSIZE, &limit) != 0)
+            _exit(2);
+        for (int64_t i = 0; (rc = one_run(db, subject, i, &e)) == 0 && i < 100000; i++)
+            committed++;
+        if (write(pipes[1], &committed, sizeof(committed)) != sizeof(committed))
+            _exit(3);
+        if (rc != ERR_DB || !strstr(e.msg, "x.db"))
+            fprintf(stderr, "%d %s\n", rc, e.msg);
+        _exit(rc == ERR_DB && strstr(e.msg, "x.db") ? 0 : 1);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+    assert_int_equal(read(pipes[0], &committed, sizeof(committed)), sizeof(committed));
+    close(pipes[0]);
+    close(pipes[1]);
+    assert_true(committed > 0);
+    struct db *db = opened("x.db", DB_WRITE);
+    assert_int_equal(number(db, "SELECT count(*) FROM pragma_integrity_check WHERE "
+                                "integrity_check = 'ok'"),
+                     1);
+    assert_int_equal(number(db, "SELECT count(*) FROM run"), committed);
+    assert_int_equal(number(db, "SELECT count(*) FROM fact"), committed * 5);
+    db_close(db);
+}
+
 #define CASE(f) cmocka_unit_test_setup_teardown(f, enter, leave)
 
 int main(void)
@@ -612,6 +658,7 @@ int main(void)
         CASE(memory_store_leaves_nothing),
         CASE(two_writers_lose_nothing),
         CASE(killed_writers_leave_a_sound_store),
+        CASE(full_disk_undoes_one_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
