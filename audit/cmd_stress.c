@@ -1,5 +1,6 @@
 #include "audit/cmd_list.h"
 #include "audit/stage.h"
+#include "audit/tables.h"
 
 static int run(struct evidence *v, const struct subject *s, const struct options *o,
                const struct policy *p, struct err *e)
@@ -13,6 +14,8 @@ static int run(struct evidence *v, const struct subject *s, const struct options
 int cmd_stress(const struct options *o)
 {
     static const char *const prefixes[] = {"stress.", NULL};
+    static const struct stage stage = {
+        .run = run, .prefixes = prefixes, .done = FACT_STRESS_REACHED, .print = tables_print_stress};
 
-    return stage_run(o, run, prefixes);
+    return stage_run(o, &stage);
 }

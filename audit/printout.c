@@ -1,56 +1,6 @@
 #include "audit/printout.h"
-#include "core/buf.h"
 #include "core/json.h"
 #include "core/text.h"
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
-void printout_print_facts(const struct fact_list *l, const char *prefix)
-{
-    char words[256], value[256], scope[96], source[128];
-
-    for (size_t i = 0; i < l->count; i++) {
-        const struct fact *f = &l->items[i];
-        if (!text_starts(fact_name(f->key), prefix))
-            continue;
-        text_plain(fact_words(f, words, sizeof(words)), value, sizeof(value));
-        printf("%-26s %-28s %s", fact_name(f->key), text_plain(f->scope, scope, sizeof(scope)),
-               value);
-        if (f->source && f->source[0])
-            printf("  [%s]", text_plain(f->source, source, sizeof(source)));
-        putchar('\n');
-    }
-}
-
-static void print_point(const struct fact_point *p)
-{
-    char x[TEXT_NUMBER_BYTES], y[TEXT_NUMBER_BYTES], error[TEXT_NUMBER_BYTES], note[256];
-
-    text_tokens((uint64_t)p->x, x);
-    if (isnan(p->y))
-        printf("  %10s %18s", x, "not reached");
-    else if (!strcmp(p->y_unit, "bytes"))
-        printf("  %10s %18s", x, text_count((uint64_t)p->y, y));
-    else
-        printf("  %10s %18s", x, text_real(p->y, 4, y));
-    if (!isnan(p->y) && p->y_error > 0)
-        printf(" +- %s", text_real(p->y_error, 2, error));
-    if (p->note && p->note[0])
-        printf("  %s", text_plain(p->note, note, sizeof(note)));
-    putchar('\n');
-}
-
-void printout_print_points(const struct fact_list *l)
-{
-    for (size_t i = 0; i < l->point_count; i++) {
-        const struct fact_point *p = &l->points[i], *before = i ? &l->points[i - 1] : NULL;
-        if (!before || strcmp(p->series, before->series) != 0 ||
-            strcmp(p->scope, before->scope) != 0)
-            printf("\n%s, %s (%s over %s)\n", p->series, p->scope, p->y_unit, p->x_unit);
-        print_point(p);
-    }
-}
 
 static void add_value(struct cJSON *row, const struct fact *f)
 {

@@ -4,7 +4,6 @@
 #include "core/file.h"
 #include "core/json.h"
 #include "core/log.h"
-#include "core/text.h"
 
 int stage_policy(const struct options *o, struct policy *ret, struct err *e)
 {
@@ -31,31 +30,26 @@ int stage_support(const struct options *o, struct support *ret, struct err *e)
     return rc;
 }
 
-static int print(const struct options *o, const struct fact_list *l, const char *const *prefixes)
+/* Whether the stage did its work; if not, why. */
+static int status_of(const struct fact_list *l, const struct stage *s)
 {
-    int status = CMD_UNKNOWN;
+    const struct fact *reason = NULL;
 
     for (size_t i = 0; i < l->count; i++) {
         const struct fact *f = &l->items[i];
-        if (!text_starts(fact_name(f->key), prefixes[0]))
-            continue;
-        if (f->state == FACT_KNOWN)
-            status = CMD_YES;
-        else if (f->state == FACT_UNKNOWN)
-            log_warn("%s %s: %s", fact_name(f->key), f->scope, f->why);
+        if (f->key == s->done && f->state != FACT_UNKNOWN)
+            return CMD_YES;
+        if (f->key == s->done && !reason)
+            reason = f;
     }
-    if (o->json)
-        return cmd_print_json(o, printout_json(l, prefixes), status);
-    for (; *prefixes; prefixes++)
-        printout_print_facts(l, *prefixes);
-    printout_print_points(l);
-    return status;
+    log_error("%s", reason ? reason->why : "nothing could be found out");
+    return CMD_UNKNOWN;
 }
 
-int stage_run(const struct options *o, stage_fn *fn, const char *const *prefixes)
+int stage_run(const struct options *o, const struct stage *s)
 {
+    struct subject subject;
     struct evidence v;
-    struct subject s;
     struct policy p;
     struct err e = {0};
     int status = CMD_UNKNOWN;
@@ -63,10 +57,15 @@ int stage_run(const struct options *o, stage_fn *fn, const char *const *prefixes
     if (stage_policy(o, &p, &e))
         return cmd_fail(o, &e);
     evidence_init(&v);
-    if (!subject_load(o->args[0], o, &s, &e)) {
-        if (!evidence_subject(&v, &s, &e) && !fn(&v, &s, o, &p, &e))
-            status = print(o, &v.facts, prefixes);
-        subject_release(&s);
+    if (!subject_load(o->args[0], o, &subject, &e)) {
+        if (!evidence_subject(&v, &subject, &e) && !s->run(&v, &subject, o, &p, &e)) {
+            status = status_of(&v.facts, s);
+            if (o->json)
+                status = cmd_print_json(o, printout_json(&v.facts, s->prefixes), status);
+            else
+                s->print(&v.facts);
+        }
+        subject_release(&subject);
     }
     evidence_release(&v);
     policy_release(&p);

@@ -9,10 +9,19 @@
 typedef int stage_fn(struct evidence *v, const struct subject *s, const struct options *o,
                      const struct policy *p, struct err *e);
 
-/* Runs fn on the subject of the command line and prints the facts whose keys start with one of the
- * prefixes (NULL-terminated), as text or JSON. Exit status: CMD_YES if a fact of the first prefix
- * is known, else CMD_UNKNOWN. */
-int stage_run(const struct options *o, stage_fn *fn, const char *const *prefixes);
+/* What a command shows: the keys of its facts start with one of prefixes (NULL-terminated); it did
+ * its work if a fact of `done` is known. */
+struct stage {
+    stage_fn *run;
+    const char *const *prefixes;
+    enum fact_key done;
+    void (*print)(const struct fact_list *l); /* as text */
+};
+
+/* Runs a stage on the subject of the command line and prints its facts, as text or JSON. Exit
+ * status: CMD_YES if the work was done or the question does not arise (`done` is absent), else
+ * CMD_UNKNOWN with the reason on stderr. */
+int stage_run(const struct options *o, const struct stage *s);
 
 /* The policy that --policy names, or the built-in one. */
 int stage_policy(const struct options *o, struct policy *ret, struct err *e);
