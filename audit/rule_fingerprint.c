@@ -31,7 +31,7 @@ void rule_fingerprint_digest(struct rule *r)
     } else if (!tensors || tensors->state != FACT_KNOWN || tensors->i <= 0) {
         rule_judge(r, VERDICT_UNKNOWN);
         rule_cite(r, tensors);
-        rule_say(r, "%s files were hashed, and no weights are known to be among them (%s).",
+        rule_say(r, "Files hashed: %s, and no weights are known to be among them (%s).",
                  text_count((uint64_t)files->i, n), rule_why(tensors, "none was read", text));
         rule_brief(r, "no weights are known to be among the files hashed");
         rule_advise(r,
