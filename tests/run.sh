@@ -62,6 +62,7 @@ script() { # a shell test in a folder of its own
     return $rc
 }
 one layers tests/layers.sh
+one keys tests/keys.sh
 one symbols tests/symbols.sh "$B/lib$PROG.a"
 for t in "$B"/tests/unit/test_*; do
     case $t in *.o | *.d | *.gc*) ;; *) [ -x "$t" ] && unit "$t" ;; esac
