@@ -83,9 +83,6 @@ void evidence_limits(const struct options *o, const struct policy *p, struct evi
         .budget_ns = o->budget_ns ? o->budget_ns : EVIDENCE_BUDGET_DEFAULT_NS,
         .memory_bytes = memory,
         .target_tokens = policy_context_max(p)};
-    for (size_t i = 0; i < o->context_count; i++)
-        if (i == 0 || o->contexts[i] > ret->target_tokens)
-            ret->target_tokens = o->contexts[i];
 }
 
 int evidence_stress(struct evidence *v, const struct subject *s, const struct options *o,

@@ -4,12 +4,45 @@
 #include "core/file.h"
 #include "core/json.h"
 #include "core/log.h"
+#include "core/mem.h"
+#include <stdlib.h>
+#include <string.h>
+
+static int by_size(const void *a, const void *b)
+{
+    const uint64_t *x = a, *y = b;
+
+    return (*x > *y) - (*x < *y);
+}
+
+/* What the command line asks for is what is judged: --context takes the place of the policy's
+ * lengths, so that the recorded policy says what the verdicts were about. */
+static void take_contexts(const struct options *o, struct policy *p)
+{
+    uint64_t *lengths = mem_arena_alloc(&p->arena, o->context_count * sizeof(*lengths));
+    size_t n = 0;
+
+    memcpy(lengths, o->contexts, o->context_count * sizeof(*lengths));
+    qsort(lengths, o->context_count, sizeof(*lengths), by_size);
+    for (size_t i = 0; i < o->context_count; i++)
+        if (n == 0 || lengths[i] != lengths[n - 1])
+            lengths[n++] = lengths[i];
+    p->contexts_tokens = lengths;
+    p->context_count = n;
+}
 
 int stage_policy(const struct options *o, struct policy *ret, struct err *e)
 {
-    if (o->policy)
-        return policy_read(o->policy, ret, e);
-    policy_builtin(ret);
+    for (size_t i = 0; i < o->context_count; i++)
+        if (o->contexts[i] > POLICY_CONTEXT_TOKENS_MAX)
+            return err_set(e, ERR_USAGE, "--context is over the limit of %u tokens",
+                           POLICY_CONTEXT_TOKENS_MAX);
+    if (!o->policy)
+        policy_builtin(ret);
+    else if (policy_read(o->policy, ret, e))
+        return e->code;
+    if (o->context_count)
+        take_contexts(o, ret);
     return 0;
 }
 

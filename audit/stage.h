@@ -23,7 +23,7 @@ struct stage {
  * CMD_UNKNOWN with the reason on stderr. */
 int stage_run(const struct options *o, const struct stage *s);
 
-/* The policy that --policy names, or the built-in one. */
+/* The policy that --policy names, or the built-in one, with the context lengths of --context. */
 int stage_policy(const struct options *o, struct policy *ret, struct err *e);
 
 /* The shipped support tables, with the rows of --support before them. */

@@ -126,7 +126,7 @@ X(BALANCE_UNUSED, "balance.unused", FACT_INT, "experts",
 
 /* Item 5: fingerprint. */
 X(FINGERPRINT_DIGEST, "fingerprint.digest", FACT_TEXT, "",
-  "sha256 over names, sizes and digests of all weight files")
+  "sha256 over names, sizes and digests of all files: weights, index, configuration")
 X(FINGERPRINT_FILES, "fingerprint.files", FACT_INT, "files", "files hashed")
 X(FINGERPRINT_BYTES, "fingerprint.bytes", FACT_INT, "bytes", "bytes hashed")
 X(FINGERPRINT_PROBLEM, "fingerprint.problem", FACT_TEXT, "",
