@@ -69,7 +69,7 @@ static void ends_of_the_range_and_nan(void **state)
         assert_true(y[0] == 1 && y[1] == -1 && isnan(y[2]));
         p.relu(5, x, y);
         assert_true(isinf(y[0]) && y[1] == 0 && isnan(y[2]) && y[3] == 89 && y[4] == 0);
-        p.softmax(5, x + 2, y); /* reads past nothing: NaN, 89, -110 */
+        p.softmax(3, x + 2, y);
         assert_true(isnan(y[0]) && isnan(y[1]) && isnan(y[2]));
     }
 }
