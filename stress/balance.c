@@ -97,6 +97,13 @@ double balance_slowdown(const uint64_t *counts, uint32_t layers, uint32_t expert
     return mean_sum > 0 ? max_sum / mean_sum : NAN;
 }
 
+/* What came of a layer. */
+struct outcome {
+    bool tried;
+    uint64_t *counts; /* [experts], or NULL: see why */
+    char why[ERR_MSG_BYTES];
+};
+
 /* A run over the expert layers. */
 struct drive {
     const struct model *model;
@@ -104,8 +111,8 @@ struct drive {
     const char *dir;
     const struct balance_opts *o;
     const struct fact_sink *sink;
-    uint32_t *layers; /* [count]: layers with experts */
-    bool *left_out;   /* [count] */
+    uint32_t *layers;         /* [count]: layers with experts */
+    struct outcome *outcomes; /* [count] */
     uint32_t count;
     double per_expert; /* tokens an expert gets in the mean */
     uint64_t rows;     /* of x: the tokens of the layer that needs most */
@@ -143,7 +150,7 @@ static uint32_t find_layers(struct drive *d)
     const struct model *m = d->model;
 
     d->layers = mem_alloc(m->layer_count, sizeof(*d->layers));
-    d->left_out = mem_alloc(m->layer_count, sizeof(*d->left_out));
+    d->outcomes = mem_alloc(m->layer_count, sizeof(*d->outcomes));
     for (uint32_t i = 0; i < m->layer_count; i++) {
         if (m->layers[i].ffn.kind == FFN_MOE || m->layers[i].ffn.kind == FFN_MOE_LATENT)
             d->layers[d->count++] = i;
@@ -171,17 +178,6 @@ static int make_room(struct drive *d, struct err *e)
     if (rc == 0)
         d->x = p;
     return rc;
-}
-
-/* Spreads `n` of the layers evenly, first and last among them, and leaves the others out. */
-static void thin_out(struct drive *d, uint32_t n)
-{
-    for (uint32_t i = 0; i < d->count; i++)
-        d->left_out[i] = true;
-    for (uint32_t i = 0; i < n; i++) {
-        uint64_t at = n == 1 ? d->count / 2 : (uint64_t)i * (d->count - 1) / (n - 1);
-        d->left_out[at] = false;
-    }
 }
 
 /* What a layer costs: reading it, and each token. */
@@ -217,30 +213,22 @@ static int find_price(struct drive *d, struct price *ret, struct err *e)
     return rc;
 }
 
-/* Chooses tokens and layers so that the time will do: all layers at the tokens wished for, else as
- * many layers as will do at the fewest tokens that say something, else not one. */
-static void fit_to_time(struct drive *d, const struct price *p)
+/* Fewer tokens, the fewest that say something, if the time does not hold all layers at the tokens
+ * wished for. Returns what a layer should then take. */
+static double choose_tokens(struct drive *d, const struct price *p)
 {
-    double left = (double)(d->deadline_ns - clock_ns());
+    uint64_t now = clock_ns();
+    double left = d->deadline_ns > now ? (double)(d->deadline_ns - now) : 0;
     double n = (double)d->rows;
-    char budget[TEXT_NUMBER_BYTES];
+    bool enough =
+        n * p->draw_ns + d->count * (p->layer_ns + n * p->token_ns) <= left || !d->deadline_ns;
 
-    if (clock_ns() >= d->deadline_ns)
-        left = 0;
-    if (n * p->draw_ns + d->count * (p->layer_ns + n * p->token_ns) <= left)
-        return;
-    if (d->per_expert > BALANCE_TOKENS_PER_EXPERT_MIN) {
+    if (!enough && d->per_expert > BALANCE_TOKENS_PER_EXPERT_MIN) {
         d->per_expert = BALANCE_TOKENS_PER_EXPERT_MIN;
         d->rows = most_tokens(d, d->per_expert);
         n = (double)d->rows;
     }
-    double layers = (left - n * p->draw_ns) / (p->layer_ns + n * p->token_ns);
-    if (layers >= d->count)
-        return;
-    snprintf(d->why, sizeof(d->why), "the time budget of %s holds %s at %.0f tokens an expert",
-             text_duration((double)d->o->time_budget_ns, budget),
-             layers >= 1 ? "no more layers" : "not one layer", d->per_expert);
-    thin_out(d, layers >= 1 ? (uint32_t)layers : 0);
+    return p->layer_ns + n * p->token_ns;
 }
 
 static int put_unknowns(struct drive *d, const char *scope, const char *why, struct err *e)
@@ -289,9 +277,9 @@ static bool is_worse(int figure, const struct balance *a, const struct balance *
     }
 }
 
-static int put_layer(struct drive *d, uint32_t layer, const uint64_t *counts,
-                     const struct router *r, struct err *e)
+static int put_layer(struct drive *d, uint32_t layer, const uint64_t *counts, struct err *e)
 {
+    const struct router *r = &d->model->layers[layer].ffn.router;
     struct balance b;
     char scope[32];
     int rc = balance_of(counts, r->experts, r->top_k, &b, e);
@@ -319,29 +307,59 @@ static int put_layer(struct drive *d, uint32_t layer, const uint64_t *counts,
     return rc;
 }
 
-/* One layer. What stands in its way is a fact; an error is the sink's. */
-static int run_layer(struct drive *d, uint32_t layer, struct err *e)
+/* Routes one layer. */
+static void run_layer(struct drive *d, uint32_t at)
 {
-    const struct router *r = &d->model->layers[layer].ffn.router;
+    const struct router *r = &d->model->layers[d->layers[at]].ffn.router;
+    struct outcome *out = &d->outcomes[at];
     uint64_t tokens = tokens_for(r, d->per_expert);
     struct err why = {0};
     struct gate g;
-    char scope[32];
 
-    int rc = gate_init(d->model, layer, d->inv, d->dir, &g, &why);
+    out->tried = true;
+    int rc = gate_init(d->model, d->layers[at], d->inv, d->dir, &g, &why);
     if (rc == 0) {
-        uint64_t *counts = mem_alloc(r->experts, sizeof(*counts));
-        rc = gate_route(&g, d->x, tokens, d->o->threads, d->o->cpu, counts, &why);
+        out->counts = mem_alloc(r->experts, sizeof(*out->counts));
+        rc = gate_route(&g, d->x, tokens, d->o->threads, d->o->cpu, out->counts, &why);
         gate_release(&g);
         if (rc == 0 && (d->tokens == 0 || tokens < d->tokens))
             d->tokens = tokens;
-        int put = rc == 0 ? put_layer(d, layer, counts, r, e) : 0;
-        free(counts);
-        if (rc == 0)
-            return put;
     }
-    snprintf(scope, sizeof(scope), "layer %u", layer);
-    return put_unknowns(d, scope, why.msg, e);
+    if (rc) {
+        free(out->counts);
+        out->counts = NULL;
+        snprintf(out->why, sizeof(out->why), "%s", why.msg);
+    }
+}
+
+/* Goes over the layers in ever finer steps, so that those seen are spread evenly whenever the time
+ * ends. step_ns is what a layer should take. */
+static void run_layers(struct drive *d, double step_ns)
+{
+    char budget[TEXT_NUMBER_BYTES];
+    uint32_t step = 1, done = 0;
+
+    while (step < d->count)
+        step *= 2;
+    for (; step; step /= 2) {
+        for (uint64_t i = 0; i < d->count; i += step) {
+            uint64_t start = clock_ns();
+            if (d->outcomes[i].tried)
+                continue;
+            if (d->deadline_ns && (double)start + step_ns > (double)d->deadline_ns) {
+                snprintf(d->why, sizeof(d->why),
+                         "the time budget of %s holds %s at %.0f tokens an expert",
+                         text_duration((double)d->o->time_budget_ns, budget),
+                         done ? "no more layers" : "not one layer", d->per_expert);
+                return;
+            }
+            run_layer(d, (uint32_t)i);
+            step_ns = (double)(clock_ns() - start);
+            done++;
+            if (d->o->progress && d->o->progress->tick)
+                d->o->progress->tick(d->o->progress->ctx, "routing", done, d->count, "layers");
+        }
+    }
 }
 
 /* "layers 3-5, 9" of those left out. */
@@ -353,9 +371,9 @@ static int put_left_out(struct drive *d, struct err *e)
     buf_init(&text, LAYERS_TEXT_MAX);
     for (uint32_t i = 0; i < d->count; i++) {
         uint32_t end = i;
-        if (!d->left_out[i])
+        if (d->outcomes[i].tried)
             continue;
-        while (end + 1 < d->count && d->left_out[end + 1])
+        while (end + 1 < d->count && !d->outcomes[end + 1].tried)
             end++;
         buf_addf(&text, "%s%u", out ? ", " : "layers ", d->layers[i]);
         if (end > i)
@@ -401,19 +419,18 @@ static int put_sums(struct drive *d, struct err *e)
     return rc;
 }
 
-static int run_layers(struct drive *d, struct err *e)
+static int put_layers(struct drive *d, struct err *e)
 {
-    int rc = normal_draw(d->x, d->rows, d->model->hidden, d->o->seed, d->o->threads, e);
+    int rc = 0;
 
     for (uint32_t i = 0; i < d->count && rc == 0; i++) {
-        if (!d->left_out[i] && d->deadline_ns && d->measured && clock_ns() > d->deadline_ns) {
-            d->left_out[i] = true;
-            snprintf(d->why, sizeof(d->why), "the time budget was used up");
-        }
-        if (!d->left_out[i])
-            rc = run_layer(d, d->layers[i], e);
-        if (d->o->progress && d->o->progress->tick)
-            d->o->progress->tick(d->o->progress->ctx, "routing", i + 1, d->count, "layers");
+        const struct outcome *out = &d->outcomes[i];
+        char scope[32];
+        snprintf(scope, sizeof(scope), "layer %u", d->layers[i]);
+        if (out->counts)
+            rc = put_layer(d, d->layers[i], out->counts, e);
+        else if (out->tried)
+            rc = put_unknowns(d, scope, out->why, e);
     }
     return rc ? rc : put_sums(d, e);
 }
@@ -434,12 +451,17 @@ int balance_run(const struct model *m, const struct inventory *inv, const char *
     } else if (make_room(&d, &why) || find_price(&d, &price, &why)) {
         rc = fact_put_unknown(sink, FACT_BALANCE_SOURCE, "", why.msg, e);
     } else {
-        if (d.deadline_ns)
-            fit_to_time(&d, &price);
-        rc = run_layers(&d, e);
+        double step_ns = choose_tokens(&d, &price);
+        rc = normal_draw(d.x, d.rows, m->hidden, o->seed, o->threads, e);
+        if (rc == 0)
+            run_layers(&d, step_ns);
+        if (rc == 0)
+            rc = put_layers(&d, e);
     }
+    for (uint32_t i = 0; i < d.count; i++)
+        free(d.outcomes[i].counts);
+    free(d.outcomes);
     free(d.layers);
-    free(d.left_out);
     free(d.x);
     return rc;
 }
