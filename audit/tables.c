@@ -77,17 +77,19 @@ static void print_kind(const struct fact_list *l, const char *kind)
     for (size_t i = 0; i < l->point_count; i++)
         if (!strcmp(l->points[i].series, "cache.predicted") && !strcmp(l->points[i].scope, kind))
             print_rung(l, kind, &l->points[i]);
-    printf("  growth: %s expected, %s found; %s, constant %s\n",
+    printf("  cache growth   expected %s, found %s\n",
            words(l, FACT_STRESS_GROWTH_EXPECTED, kind, a, sizeof(a)),
-           words(l, FACT_STRESS_GROWTH, kind, b, sizeof(b)),
-           words(l, FACT_STRESS_CACHE_SLOPE, kind, c, sizeof(c)),
-           words(l, FACT_STRESS_CACHE_CONSTANT, kind, d, sizeof(d)));
-    printf("  decode: %s growth, kernel %s, %s\n",
-           words(l, FACT_STRESS_DECODE_GROWTH, kind, a, sizeof(a)),
-           words(l, FACT_STRESS_VARIANT, kind, b, sizeof(b)),
-           words(l, FACT_STRESS_DECODE_RATE, kind, c, sizeof(c)));
+           words(l, FACT_STRESS_GROWTH, kind, b, sizeof(b)));
+    if (known(l, FACT_STRESS_CACHE_SLOPE, kind))
+        printf("  cache fit      %s, constant %s\n",
+               words(l, FACT_STRESS_CACHE_SLOPE, kind, c, sizeof(c)),
+               words(l, FACT_STRESS_CACHE_CONSTANT, kind, d, sizeof(d)));
+    printf("  decode growth  %s\n", words(l, FACT_STRESS_DECODE_GROWTH, kind, a, sizeof(a)));
+    printf("  decode rate    %s, kernel %s\n",
+           words(l, FACT_STRESS_DECODE_RATE, kind, c, sizeof(c)),
+           words(l, FACT_STRESS_VARIANT, kind, b, sizeof(b)));
     if (known(l, FACT_STRESS_LIMIT, kind))
-        printf("  ended: %s\n", words(l, FACT_STRESS_LIMIT, kind, a, sizeof(a)));
+        printf("  ended          %s\n", words(l, FACT_STRESS_LIMIT, kind, a, sizeof(a)));
 }
 
 void tables_print_stress(const struct fact_list *l)

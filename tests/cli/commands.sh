@@ -39,7 +39,7 @@ run assay stress m $quick --json
 expect 0
 json out '"cache.measured" in {p["series"] for p in d["points"]}' True
 run assay stress m $quick
-expect 0 stress.growth
+expect 0 "cache growth   expected linear"
 run assay balance m --json
 expect 0
 json out '[f["value"] for f in d["facts"] if f["key"] == "balance.source"][0].split()[0].strip(",:")' synthetic
