@@ -100,7 +100,7 @@ static void fact_row(const struct fact *f, size_t index, struct buf *b)
     html_fact_cell(b, f);
     html_lit(b, "<td>");
     html_text(b, fact_state_name(f->state));
-    html_lit(b, "</td><td>");
+    html_lit(b, "</td><td class=\"w\">");
     html_text(b, f->source);
     html_lit(b, "</td></tr>\n");
 }

@@ -169,7 +169,7 @@ static void worst_row(const struct lookup *l, enum fact_key key, enum fact_key f
         html_lit(b, "<td class=\"n dim\">–</td>");
     else
         html_fact_cell(b, floor_of(l, floor_key, WORST));
-    html_lit(b, "<td class=\"dim\">");
+    html_lit(b, "<td class=\"w dim\">");
     html_text(b, f ? f->source : "");
     html_lit(b, "</td></tr>\n");
 }

@@ -140,9 +140,9 @@ static void support_row(const struct run_support *s, struct buf *b)
     html_text(b, s->hardware);
     html_lit(b, "</td><td>");
     html_text(b, s->status);
-    html_lit(b, "</td><td>");
+    html_lit(b, "</td><td class=\"w\">");
     html_text(b, s->condition);
-    html_lit(b, "</td><td>");
+    html_lit(b, "</td><td class=\"w\">");
     html_text(b, s->source);
     html_lit(b, "</td><td class=\"nw\">");
     html_text(b, s->as_of);
