@@ -5,7 +5,6 @@
 #include <string.h>
 
 #define FINDINGS_SHOWN 20
-#define PICTURE_BYTES_MAX (1u << 20)
 
 size_t inspection_contexts(const struct options *o, const uint64_t **ret)
 {

@@ -2,7 +2,6 @@
 #include "audit/picture.h"
 #include "core/json.h"
 
-#define PICTURE_BYTES_MAX (1u << 20)
 
 static void add_picture(struct cJSON *to, const char *key, const struct model *m,
                         void (*draw)(const struct model *, struct buf *))

@@ -5,6 +5,8 @@
 
 /* Layers as a run-length picture, for people: "23 x (3 x KDA, MLA), MLA". */
 
+#define PICTURE_BYTES_MAX (1u << 20) /* MODEL_LAYERS_MAX words of no pattern fit */
+
 /* Appends the mixers of all layers. A repeated group of up to 16 layers is written once. */
 void picture_mixers(const struct model *m, struct buf *b);
 

@@ -1,4 +1,5 @@
 #include "audit/subject.h"
+#include "audit/picture.h"
 #include "audit/rules.h"
 #include "core/json.h"
 #include "core/log.h"
@@ -128,13 +129,37 @@ static int unknown_model_facts(const struct subject *s, const struct fact_sink *
                         "tensor headers", e);
 }
 
+static int picture_fact(const struct subject *s, enum fact_key key,
+                        void (*draw)(const struct model *, struct buf *),
+                        const struct fact_sink *sink, struct err *e)
+{
+    struct buf b;
+
+    buf_init(&b, PICTURE_BYTES_MAX);
+    draw(&s->model, &b);
+    int rc = fact_put_text(sink, key, "", b.data, "config and tensor headers", e);
+    buf_release(&b);
+    return rc;
+}
+
+static int model_facts(const struct subject *s, const struct fact_sink *sink, struct err *e)
+{
+    int rc = cost_facts(&s->model, s->has_cost ? &s->cost : NULL,
+                        s->has_stored ? &s->stored : NULL, &s->local.inventory, sink, e);
+
+    if (!rc)
+        rc = picture_fact(s, FACT_MODEL_MIXERS, picture_mixers, sink, e);
+    if (!rc)
+        rc = picture_fact(s, FACT_MODEL_FEED_FORWARD, picture_ffns, sink, e);
+    return rc;
+}
+
 int subject_facts(struct subject *s, const struct fact_sink *sink, struct err *e)
 {
     int rc = local_facts(&s->local, sink, e);
 
     if (!rc && s->has_model)
-        rc = cost_facts(&s->model, s->has_cost ? &s->cost : NULL,
-                        s->has_stored ? &s->stored : NULL, &s->local.inventory, sink, e);
+        rc = model_facts(s, sink, e);
     else if (!rc)
         rc = unknown_model_facts(s, sink, e);
     if (!rc)

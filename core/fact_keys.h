@@ -14,6 +14,8 @@ X(HOST_VERSION, "host.assay", FACT_TEXT, "", "version of assay that made the run
 X(MODEL_FAMILY, "model.family", FACT_TEXT, "", "architecture family recognised")
 X(MODEL_ARCHITECTURE, "model.architecture", FACT_TEXT, "", "class named by the config")
 X(MODEL_LAYERS, "model.layers", FACT_INT, "layers", "decoder layers <mixer kind, or all>")
+X(MODEL_MIXERS, "model.mixers", FACT_TEXT, "", "mixers of all layers, repeated groups written once")
+X(MODEL_FEED_FORWARD, "model.feed_forward", FACT_TEXT, "", "feed-forward kinds of all layers")
 X(MODEL_HIDDEN, "model.hidden", FACT_INT, "channels", "width of the residual stream")
 X(MODEL_TENSORS, "model.tensors", FACT_INT, "tensors", "tensors in the weight files")
 X(MODEL_STORED_BYTES, "model.stored_bytes", FACT_INT, "bytes", "bytes of all tensors as stored")

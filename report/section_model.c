@@ -191,6 +191,21 @@ static void findings(const struct lookup *l, struct buf *b)
         html_lit(b, "</details>\n");
 }
 
+/* The layers as a picture in words, which counts by kind cannot give: "23 x (3 x KDA, MLA), MLA". */
+static void layers(const struct lookup *l, struct buf *b)
+{
+    const struct fact *mixers = lookup_get(l, FACT_MODEL_MIXERS, NULL);
+    const struct fact *ffns = lookup_get(l, FACT_MODEL_FEED_FORWARD, NULL);
+
+    if (!mixers || !ffns)
+        return;
+    html_lit(b, "<p>Layers: ");
+    html_fact(b, mixers);
+    html_lit(b, " · feed-forward: ");
+    html_fact(b, ffns);
+    html_lit(b, "</p>\n");
+}
+
 void section_model(const struct lookup *l, struct buf *b)
 {
     const struct fact *family = lookup_get(l, FACT_MODEL_FAMILY, NULL);
@@ -207,6 +222,7 @@ void section_model(const struct lookup *l, struct buf *b)
         html_fact(b, architecture);
         html_lit(b, "</p>\n");
     }
+    layers(l, b);
     findings(l, b);
     kinds(l, b);
     figures(l, b);
