@@ -50,6 +50,8 @@ static bool padded(struct confirm *k, const struct module *x, const struct expec
 static void check_shape(struct confirm *k, const struct module *x, const struct expect_hit *hit)
 {
     char want[96], have[96];
+    uint64_t shape[TENSOR_DIMS_MAX];
+    uint8_t dims;
     uint32_t layer = hit->place == EXPECT_LAYER ? hit->layer : TALLY_NO_LAYER;
     const struct tensor *t = hit->item->role == MODULE_BIAS ? x->role[MODULE_BIAS] : NULL;
     struct module alone = {.name = x->name, .module_bytes = x->module_bytes};
@@ -64,6 +66,10 @@ static void check_shape(struct confirm *k, const struct module *x, const struct 
               hit->item->name, t ? t->dtype_text : "",
               t ? tensor_shape_text(t, have, sizeof have) : "without data",
               shape_text(hit->item->dims, hit->item->shape, want));
+    /* A shape that is plain to see and fits no width makes every figure doubtful. One that is
+     * hidden in words may be packed in a way that we do not know. */
+    if (module_shape(x, &dims, shape))
+        config_unexplained(k->c, "shape of %s", hit->item->name);
 }
 
 /* A name in the text model that nothing accounts for: the model has something that the config did

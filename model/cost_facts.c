@@ -2,7 +2,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define CONFIG "config.json"
 #define HEADERS "tensor headers"
 #define NO_HEADERS "no tensor headers at hand; point at the weights or fetch their headers"
 
@@ -15,20 +14,21 @@ static int put(const struct fact_sink *s, enum fact_key key, const char *scope, 
     return fact_put_int(s, key, scope, (int64_t)v, source, e);
 }
 
-static int put_shape(const struct model *m, const struct fact_sink *s, struct err *e)
+static int put_shape(const struct model *m, const char *source, const struct fact_sink *s,
+                     struct err *e)
 {
-    if (fact_put_text(s, FACT_MODEL_FAMILY, "", m->family, CONFIG, e) ||
-        fact_put_text(s, FACT_MODEL_ARCHITECTURE, "", m->architecture, CONFIG, e) ||
-        put(s, FACT_MODEL_HIDDEN, "", m->hidden, CONFIG, e) ||
-        put(s, FACT_MODEL_LAYERS, "", m->layer_count, CONFIG, e))
+    if (fact_put_text(s, FACT_MODEL_FAMILY, "", m->family, source, e) ||
+        fact_put_text(s, FACT_MODEL_ARCHITECTURE, "", m->architecture, source, e) ||
+        put(s, FACT_MODEL_HIDDEN, "", m->hidden, source, e) ||
+        put(s, FACT_MODEL_LAYERS, "", m->layer_count, source, e))
         return e->code;
     for (unsigned k = 0; k < MIXERS; k++) {
         uint32_t n = model_count(m, (enum mixer_kind)k);
-        if (n && put(s, FACT_MODEL_LAYERS, model_mixer_name((enum mixer_kind)k), n, CONFIG, e))
+        if (n && put(s, FACT_MODEL_LAYERS, model_mixer_name((enum mixer_kind)k), n, source, e))
             return e->code;
     }
     for (size_t i = 0; i < m->unexplained_count; i++)
-        if (fact_put_text(s, FACT_MODEL_UNEXPLAINED, m->unexplained[i], m->unexplained[i], CONFIG,
+        if (fact_put_text(s, FACT_MODEL_UNEXPLAINED, m->unexplained[i], m->unexplained[i], source,
                           e))
             return e->code;
     return 0;
@@ -36,17 +36,17 @@ static int put_shape(const struct model *m, const struct fact_sink *s, struct er
 
 /* A figure that the model has, or that it surely has not: nothing unexplained is left. */
 static int put_if(const struct model *m, bool has, enum fact_key key, uint64_t v,
-                  const struct fact_sink *s, struct err *e)
+                  const char *source, const struct fact_sink *s, struct err *e)
 {
     if (has)
-        return put(s, key, "", v, CONFIG, e);
+        return put(s, key, "", v, source, e);
     if (m->unexplained_count)
         return fact_put_unknown(s, key, "", m->unexplained[0], e);
-    return fact_put_absent(s, key, "", CONFIG, e);
+    return fact_put_absent(s, key, "", source, e);
 }
 
-static int put_special(const struct model *m, const struct cost *c, const struct fact_sink *s,
-                       struct err *e)
+static int put_special(const struct model *m, const struct cost *c, const char *source,
+                       const struct fact_sink *s, struct err *e)
 {
     const struct ffn *moe = NULL;
     bool res = m->attnres_block != 0;
@@ -54,25 +54,27 @@ static int put_special(const struct model *m, const struct cost *c, const struct
         if (m->layers[i].ffn.kind == FFN_MOE || m->layers[i].ffn.kind == FFN_MOE_LATENT)
             moe = &m->layers[i].ffn;
     bool latent = moe && moe->kind == FFN_MOE_LATENT;
-    if (put_if(m, moe != NULL, FACT_MODEL_EXPERTS, moe ? moe->router.experts : 0, s, e) ||
-        put_if(m, moe != NULL, FACT_MODEL_TOP_K, moe ? moe->router.top_k : 0, s, e) ||
-        put_if(m, latent, FACT_MODEL_LATENT_WIDTH, latent ? moe->latent : 0, s, e) ||
-        put_if(m, res, FACT_MODEL_ATTNRES_SOURCES, model_attnres_sources(m), s, e) ||
-        put_if(m, res, FACT_MODEL_ATTNRES_BLOCK, m->attnres_block, s, e))
+    if (put_if(m, moe != NULL, FACT_MODEL_EXPERTS, moe ? moe->router.experts : 0, source, s, e) ||
+        put_if(m, moe != NULL, FACT_MODEL_TOP_K, moe ? moe->router.top_k : 0, source, s, e) ||
+        put_if(m, latent, FACT_MODEL_LATENT_WIDTH, latent ? moe->latent : 0, source, s, e) ||
+        put_if(m, res, FACT_MODEL_ATTNRES_SOURCES, model_attnres_sources(m), source, s, e) ||
+        put_if(m, res, FACT_MODEL_ATTNRES_BLOCK, m->attnres_block, source, s, e))
         return e->code;
-    return put_if(m, res && c, FACT_MODEL_ATTNRES_IN_FLIGHT, c ? c->attnres_in_flight_bytes : 0, s,
-                  e);
+    if (res && !c)
+        return fact_put_unknown(s, FACT_MODEL_ATTNRES_IN_FLIGHT, "", "the costs are not known", e);
+    return put_if(m, res, FACT_MODEL_ATTNRES_IN_FLIGHT, c ? c->attnres_in_flight_bytes : 0, source,
+                  s, e);
 }
 
-static int put_cost(const struct model *m, const struct cost *c, const struct fact_sink *s,
-                    struct err *e)
+static int put_cost(const struct model *m, const struct cost *c, const char *source,
+                    const struct fact_sink *s, struct err *e)
 {
     uint64_t token[MIXERS] = {0}, state[MIXERS] = {0};
-    if (put(s, FACT_MODEL_PARAMS_TOTAL, "", c->params_total, CONFIG, e) ||
-        put(s, FACT_MODEL_PARAMS_ACTIVE, "", c->params_active, CONFIG, e) ||
-        put(s, FACT_MODEL_CACHE_PER_TOKEN, "", c->cache_token_bytes, CONFIG, e) ||
-        put(s, FACT_MODEL_CACHE_WINDOW, "", c->window_bytes, CONFIG, e) ||
-        put(s, FACT_MODEL_STATE, "", c->state_bytes, CONFIG, e))
+    if (put(s, FACT_MODEL_PARAMS_TOTAL, "", c->params_total, source, e) ||
+        put(s, FACT_MODEL_PARAMS_ACTIVE, "", c->params_active, source, e) ||
+        put(s, FACT_MODEL_CACHE_PER_TOKEN, "", c->cache_token_bytes, source, e) ||
+        put(s, FACT_MODEL_CACHE_WINDOW, "", c->window_bytes, source, e) ||
+        put(s, FACT_MODEL_STATE, "", c->state_bytes, source, e))
         return e->code;
     for (uint32_t i = 0; i < m->layer_count; i++) {
         token[m->layers[i].mixer.kind] += c->layers[i].cache_token_bytes;
@@ -82,8 +84,8 @@ static int put_cost(const struct model *m, const struct cost *c, const struct fa
         const char *name = model_mixer_name((enum mixer_kind)k);
         if (!model_count(m, (enum mixer_kind)k))
             continue;
-        if (put(s, FACT_MODEL_CACHE_PER_TOKEN, name, token[k], CONFIG, e) ||
-            put(s, FACT_MODEL_STATE, name, state[k], CONFIG, e))
+        if (put(s, FACT_MODEL_CACHE_PER_TOKEN, name, token[k], source, e) ||
+            put(s, FACT_MODEL_STATE, name, state[k], source, e))
             return e->code;
     }
     return 0;
@@ -127,8 +129,9 @@ static int put_stored(const struct cost_stored *st, const struct inventory *inv,
 int cost_facts(const struct model *m, const struct cost *c, const struct cost_stored *s,
                const struct inventory *inv, const struct fact_sink *sink, struct err *e)
 {
-    if (put_shape(m, sink, e) || put_special(m, c, sink, e) ||
-        (c ? put_cost(m, c, sink, e) : put_no_cost(m, sink, e)))
+    const char *source = inv && inv->count ? "config.json and tensor headers" : "config.json";
+    if (put_shape(m, source, sink, e) || put_special(m, c, source, sink, e) ||
+        (c ? put_cost(m, c, source, sink, e) : put_no_cost(m, sink, e)))
         return e->code;
     return put_stored(s, inv, sink, e);
 }

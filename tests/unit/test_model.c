@@ -143,6 +143,7 @@ static void shapes_that_no_width_explains_are_told(void **state)
     assert_non_null(fixture_finding(&f, "config-tensor-differs",
                                     "self_attn.k_proj.weight is BF16 [33, 64] in the headers, the "
                                     "config gives [32, 64] in layer 0"));
+    assert_true(fixture_unexplained(&f, "shape of self_attn.k_proj.weight"));
     fixture_end(&f);
     fixture_tensors_end(&t);
 }
