@@ -413,7 +413,7 @@ static int put_time(const struct trial *t, const struct meter_pair *m, const str
     char source[420], a[TEXT_NUMBER_BYTES], b[TEXT_NUMBER_BYTES];
 
     snprintf(source, sizeof(source),
-             "measured on this host's CPU: fused %s (%s) against composed %s (%s), one token, one "
+             "CPU time on this host: fused %s (%s) against composed %s (%s), one token, one "
              "thread, %u pairs, %s; %s",
              t->variant, text_duration(m->a.median_ns, a), t->prim.variant,
              text_duration(m->b.median_ns, b), m->a.epochs, meter_state_name(m->state), t->words);
@@ -440,7 +440,9 @@ static int run_trial(prepare_fn *prepare, const struct plan *p, const struct fac
         uint64_t spent = clock_ns() - start;
         struct meter_opts mo = {.budget_ns = p->time_ns == 0      ? 0
                                              : p->time_ns > spent ? p->time_ns - spent
-                                                                  : 1};
+                                                                  : 1,
+                                .clock = &meter_thread,
+                                .wall = &meter_wall};
         meter_compare(t->fused, t, t->composed, t, &mo, &m);
         rc = put_time(t, &m, sink, e);
         if (rc == 0)

@@ -2,6 +2,8 @@
 #include <math.h>
 #include <stdio.h>
 
+#define ROUNDING 1e-10
+
 /* A line y = intercept + slope x by weighted least squares, from deviations to the weighted means,
  * which keeps the digits that the textbook sums lose at x = 1e6. */
 struct line {
@@ -83,13 +85,17 @@ static const char *unusable(const struct fit_point *p, size_t n)
     return NULL;
 }
 
-static void set_line(struct fit *f, const struct line *l, double residual)
+/* Points on a line to ten digits are on the line: what is left is the rounding of doubles, and is
+ * not told as an uncertainty or as a constant part. */
+static void set_line(struct fit *f, const struct line *l, double residual, double first_y)
 {
+    bool exact = residual < ROUNDING;
+
     f->slope = l->slope;
-    f->slope_error = l->slope_error;
-    f->intercept = l->intercept;
-    f->intercept_error = l->intercept_error;
-    f->residual = residual;
+    f->slope_error = exact && isfinite(l->slope_error) ? 0 : l->slope_error;
+    f->intercept = exact && fabs(l->intercept) < ROUNDING * first_y ? 0 : l->intercept;
+    f->intercept_error = exact && isfinite(l->intercept_error) ? 0 : l->intercept_error;
+    f->residual = exact ? 0 : residual;
 }
 
 /* A plateau with its first flat point at `first`: a line before it that rises and meets the level
@@ -108,7 +114,7 @@ static bool plateau_at(const struct fit_point *p, size_t n, size_t first, const 
     if (knee < p[first - 1].x * (1 - o->tolerance) || knee > p[first].x * (1 + o->tolerance))
         return false;
     f->growth = FIT_PLATEAU;
-    set_line(f, &l, fmax(flat, rising));
+    set_line(f, &l, fmax(flat, rising), p[0].y);
     f->level = level;
     f->knee = knee;
     return true;
@@ -133,7 +139,7 @@ void fit_of(const struct fit_point *p, size_t n, const struct fit_opts *o, struc
         return;
     }
     struct line l = line_of(p, n, o->relative);
-    set_line(&f, &l, line_residual(p, n, &l));
+    set_line(&f, &l, line_residual(p, n, &l), p[0].y);
     double level = mean_of(p, n);
     double flat = level_residual(p, n, level);
     if (flat <= o->tolerance) {
@@ -153,6 +159,29 @@ void fit_of(const struct fit_point *p, size_t n, const struct fit_opts *o, struc
         }
     }
     *ret = f;
+}
+
+void fit_of_times(const struct fit_point *p, size_t n, const struct fit_opts *o, struct fit *ret,
+                  size_t *ret_outlier)
+{
+    struct fit_point rest[FIT_POINTS_MAX];
+
+    *ret_outlier = n;
+    fit_of(p, n, o, ret);
+    if (ret->growth != FIT_IRREGULAR || n < FIT_OUTLIER_POINTS_MIN)
+        return;
+    for (size_t out = 0; out < n; out++) {
+        struct fit f;
+        for (size_t i = 0, k = 0; i < n; i++) {
+            if (i != out)
+                rest[k++] = p[i];
+        }
+        fit_of(rest, n - 1, o, &f);
+        if (f.growth == FIT_IRREGULAR || (*ret_outlier < n && f.residual >= ret->residual))
+            continue;
+        *ret = f;
+        *ret_outlier = out;
+    }
 }
 
 const char *fit_growth_name(enum fit_growth g)

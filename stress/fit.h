@@ -30,7 +30,8 @@ struct fit {
     enum fit_growth growth;
     size_t points;
     /* The line: over all points, or over the rising ones of a plateau. Standard errors are those of
-     * (weighted) least squares with the residual variance over points - 2; NaN for two points. */
+     * (weighted) least squares with the residual variance over points - 2; NaN for two points;
+     * 0, as the residual is, for points that lie on the line to ten digits. */
     double slope, slope_error;
     double intercept, intercept_error;
     double residual; /* largest |y - shape| / |y| of the shape found; of the line if irregular */
@@ -42,6 +43,14 @@ struct fit {
 /* p[0..n) with x rising strictly. Tries constant, line, plateau (at least two points in each part),
  * in that order; the first whose residual is within the tolerance wins. */
 void fit_of(const struct fit_point *p, size_t n, const struct fit_opts *o, struct fit *ret);
+
+#define FIT_OUTLIER_POINTS_MIN 6
+
+/* For times, which neighbours disturb: as fit_of, and if that finds no shape in at least
+ * FIT_OUTLIER_POINTS_MIN points, once more without one of them, the one without which the shape
+ * leaves the smallest residual. *ret_outlier is its index, or n if none was left out: say so. */
+void fit_of_times(const struct fit_point *p, size_t n, const struct fit_opts *o, struct fit *ret,
+                  size_t *ret_outlier);
 
 /* What the architecture says. */
 struct fit_expectation {

@@ -118,7 +118,8 @@ static void stand(const struct ladder_opts *o, struct counters *c, size_t at, st
         snprintf(r->note, sizeof(r->note), "%s", e.msg);
         return;
     }
-    struct meter_opts mo = {.budget_ns = share_ns(l, at, o->deadline_ns)};
+    struct meter_opts mo = {
+        .budget_ns = share_ns(l, at, o->deadline_ns), .clock = &meter_thread, .wall = &meter_wall};
     meter_measure(decode_step, d, &mo, &r->time);
     counters_measure(c, decode_step, d, &l->counters);
     r->resident_bytes = d->resident_bytes;

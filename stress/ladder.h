@@ -22,7 +22,7 @@ struct ladder_rung {
     int64_t resident_bytes;       /* of one layer; -1 if not known */
     uint64_t page_error_bytes;
     double move_bytes;        /* of one step */
-    struct meter_result time; /* of one step, if reached */
+    struct meter_result time; /* of one step, CPU time; if reached */
 };
 
 struct ladder {

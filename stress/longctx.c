@@ -5,6 +5,7 @@
 #include "model/cost.h"
 #include "stress/counters.h"
 #include "stress/fit.h"
+#include "stress/kinds.h"
 #include "stress/ladder.h"
 #include "stress/roof.h"
 #include <math.h>
@@ -19,86 +20,16 @@
 #define PREDICTED "computed from the layers' shapes"
 #define MEASURED "measured in this process"
 
-/* The layers whose mixers have the same shape. */
-struct group {
-    struct mixer mixer;
-    uint32_t layers;
-    char scope[40];
-};
-
 struct run {
     const struct model *model;
     const struct longctx_opts *o;
     const struct fact_sink *sink;
     struct counters counters;
-    struct group groups[LONGCTX_KINDS_MAX];
-    size_t group_count;
+    struct kinds kinds;
     uint64_t deadline_ns; /* 0: none */
     double bandwidth;     /* bytes/s of one thread; 0: not known */
     uint64_t done, total; /* rungs, for the progress */
 };
-
-static bool same_shape(const struct mixer *a, const struct mixer *b)
-{
-    return a->kind == b->kind && a->heads == b->heads && a->key_heads == b->key_heads &&
-           a->value_heads == b->value_heads && a->key_dim == b->key_dim &&
-           a->value_dim == b->value_dim && a->window == b->window && a->kv_rank == b->kv_rank &&
-           a->nope_dim == b->nope_dim && a->rope_dim == b->rope_dim &&
-           a->conv_kernel == b->conv_kernel && a->gate == b->gate;
-}
-
-/* "gqa", "gqa.window", "gqa.2": each scope once. */
-static void name_group(struct run *r, struct group *g)
-{
-    unsigned number = 1;
-
-    for (size_t i = 0; i < r->group_count; i++) {
-        const struct mixer *x = &r->groups[i].mixer;
-        number += x->kind == g->mixer.kind && !x->window == !g->mixer.window;
-    }
-    int n = snprintf(g->scope, sizeof(g->scope), "%.16s%s", model_mixer_name(g->mixer.kind),
-                     g->mixer.window ? ".window" : "");
-    if (number > 1)
-        snprintf(g->scope + n, sizeof(g->scope) - (size_t)n, ".%u", number);
-}
-
-static int find_groups(struct run *r, struct err *e)
-{
-    for (uint32_t i = 0; i < r->model->layer_count; i++) {
-        const struct mixer *x = &r->model->layers[i].mixer;
-        size_t g = 0;
-        while (g < r->group_count && !same_shape(&r->groups[g].mixer, x))
-            g++;
-        if (g == LONGCTX_KINDS_MAX)
-            return err_set(e, ERR_LIMIT,
-                           "layer %u has another mixer shape than the %d before it: "
-                           "more shapes than a run takes",
-                           i, LONGCTX_KINDS_MAX);
-        if (g == r->group_count) {
-            r->groups[g].mixer = *x;
-            name_group(r, &r->groups[g]);
-            r->group_count++;
-        }
-        r->groups[g].layers++;
-    }
-    return 0;
-}
-
-/* Small ones first: what they leave of the time goes to those that grow. */
-static void sort_groups(struct run *r)
-{
-    for (size_t i = 1; i < r->group_count; i++) {
-        struct group g = r->groups[i];
-        uint64_t bytes = cost_mixer_bytes(&g.mixer, r->o->target_tokens);
-        size_t at = i;
-        for (; at > 0; at--) {
-            if (cost_mixer_bytes(&r->groups[at - 1].mixer, r->o->target_tokens) <= bytes)
-                break;
-            r->groups[at] = r->groups[at - 1];
-        }
-        r->groups[at] = g;
-    }
-}
 
 static int put_point(struct run *r, const char *series, const char *scope, uint64_t tokens,
                      double y, double y_error, const char *unit, const char *note, struct err *e)
@@ -121,8 +52,8 @@ static int put_predictions(struct run *r, struct err *e)
     static const struct mixer plain = {.kind = MIXER_GQA};
     bool unknown = false;
 
-    for (size_t g = 0; g < r->group_count; g++) {
-        const struct group *group = &r->groups[g];
+    for (size_t g = 0; g < r->kinds.count; g++) {
+        const struct kinds_group *group = &r->kinds.groups[g];
         size_t n = ladder_plan(&group->mixer, r->o->target_tokens, tokens);
         bool none = group->mixer.kind == MIXER_UNKNOWN;
         unknown = unknown || none;
@@ -193,7 +124,7 @@ static int put_bandwidth(struct run *r, unsigned threads, const char *scope, dou
 }
 
 /* The memory is a floor only for what does not fit a cache between one step and the next. */
-static int put_floor(struct run *r, const struct group *g, const struct ladder_rung *u,
+static int put_floor(struct run *r, const struct kinds_group *g, const struct ladder_rung *u,
                      struct err *e)
 {
     double ns = r->bandwidth > 0 ? 1e9 * u->move_bytes / r->bandwidth : NAN;
@@ -211,7 +142,8 @@ static int put_floor(struct run *r, const struct group *g, const struct ladder_r
     return put_point(r, "decode.floor", g->scope, u->tokens, ns, 0, "ns/token", note, e);
 }
 
-static int put_points(struct run *r, const struct group *g, const struct ladder *l, struct err *e)
+static int put_points(struct run *r, const struct kinds_group *g, const struct ladder *l,
+                      struct err *e)
 {
     double n = g->layers;
     int rc = 0;
@@ -238,7 +170,7 @@ static int put_points(struct run *r, const struct group *g, const struct ladder 
     return rc;
 }
 
-static void expect(const struct run *r, const struct group *g, struct fit_expectation *ret)
+static void expect(const struct run *r, const struct kinds_group *g, struct fit_expectation *ret)
 {
     const struct mixer *x = &g->mixer;
     double n = g->layers;
@@ -255,7 +187,7 @@ static void expect(const struct run *r, const struct group *g, struct fit_expect
 
 /* Largest relative distance of one layer's bytes from the prediction: of the layout, which must hit
  * it, and of resident memory beyond what pages add. */
-static double distance(const struct group *g, const struct ladder *l)
+static double distance(const struct kinds_group *g, const struct ladder *l)
 {
     double worst = 0;
 
@@ -286,7 +218,8 @@ static int put_fit_values(struct run *r, const char *scope, const struct fit *f,
                          level ? f->level : f->intercept, error, source, e);
 }
 
-static int put_cache(struct run *r, const struct group *g, const struct ladder *l, struct err *e)
+static int put_cache(struct run *r, const struct kinds_group *g, const struct ladder *l,
+                     struct err *e)
 {
     struct fit_point p[LADDER_RUNGS_MAX];
     struct fit_opts fo = {.tolerance = CACHE_TOLERANCE};
@@ -335,13 +268,14 @@ static int put_cache(struct run *r, const struct group *g, const struct ladder *
     return rc;
 }
 
-static int put_decode_growth(struct run *r, const struct group *g, const struct ladder *l,
+static int put_decode_growth(struct run *r, const struct kinds_group *g, const struct ladder *l,
                              struct err *e)
 {
     struct fit_point p[LADDER_RUNGS_MAX];
     const struct fit_opts fo = {.tolerance = TIME_TOLERANCE, .relative = true};
     struct fit f;
-    size_t n = 0;
+    size_t n = 0, outlier;
+    char source[160], at[TEXT_NUMBER_BYTES];
 
     for (size_t i = 0; i < l->count; i++) {
         if (!l->rungs[i].reached)
@@ -349,14 +283,21 @@ static int put_decode_growth(struct run *r, const struct group *g, const struct 
         p[n].x = (double)l->rungs[i].tokens;
         p[n++].y = l->rungs[i].time.min_ns; /* neighbours only ever add */
     }
-    fit_of(p, n, &fo, &f);
+    fit_of_times(p, n, &fo, &f, &outlier);
+    snprintf(source, sizeof(source), "fit of each length's fastest epoch, tolerance 25 %%");
+    if (outlier < n)
+        snprintf(
+            source, sizeof(source),
+            "fit of each length's fastest epoch, tolerance 25 %%; %s tokens left out, an outlier",
+            text_tokens((uint64_t)p[outlier].x, at));
     if (f.growth == FIT_UNKNOWN)
         return fact_put_unknown(r->sink, FACT_STRESS_DECODE_GROWTH, g->scope, f.why, e);
     return fact_put_text(r->sink, FACT_STRESS_DECODE_GROWTH, g->scope, fit_growth_name(f.growth),
-                         "fit of each length's fastest epoch, tolerance 25 %", e);
+                         source, e);
 }
 
-static int put_quality(struct run *r, const struct group *g, const struct ladder *l, struct err *e)
+static int put_quality(struct run *r, const struct kinds_group *g, const struct ladder *l,
+                       struct err *e)
 {
     const struct ladder_rung *u = &l->rungs[l->longest];
     const struct counters_values *v = &l->counters;
@@ -377,13 +318,15 @@ static int put_quality(struct run *r, const struct group *g, const struct ladder
                          (double)v->instructions / (double)v->cycles, 0, "PAPI, one step", e);
 }
 
-static int put_decode(struct run *r, const struct group *g, const struct ladder *l, struct err *e)
+static int put_decode(struct run *r, const struct kinds_group *g, const struct ladder *l,
+                      struct err *e)
 {
     const struct ladder_rung *u = &l->rungs[l->longest];
     double rate = 1e9 * u->move_bytes / u->time.median_ns;
     char source[120], at[TEXT_NUMBER_BYTES];
 
-    snprintf(source, sizeof(source), MEASURED " at %s tokens, one layer, batch 1, one thread",
+    snprintf(source, sizeof(source),
+             MEASURED " at %s tokens: CPU time, one layer, batch 1, one thread",
              text_tokens(u->tokens, at));
     int rc = fact_put_real(r->sink, FACT_STRESS_DECODE, g->scope, u->time.median_ns, u->time.mad_ns,
                            source, e);
@@ -400,7 +343,8 @@ static int put_decode(struct run *r, const struct group *g, const struct ladder 
     return rc ? rc : put_quality(r, g, l, e);
 }
 
-static int put_limit(struct run *r, const struct group *g, const struct ladder *l, struct err *e)
+static int put_limit(struct run *r, const struct kinds_group *g, const struct ladder *l,
+                     struct err *e)
 {
     const struct ladder_rung *stop = NULL;
     char text[LADDER_NOTE_BYTES + 80], at[TEXT_NUMBER_BYTES];
@@ -427,7 +371,7 @@ static void tick(void *ctx)
 
 static int run_group(struct run *r, size_t index, struct err *e)
 {
-    const struct group *g = &r->groups[index];
+    const struct kinds_group *g = &r->kinds.groups[index];
     uint64_t now = clock_ns();
     struct ladder l;
     struct ladder_opts lo = {.mixer = &g->mixer,
@@ -440,7 +384,7 @@ static int run_group(struct run *r, size_t index, struct err *e)
 
     if (r->deadline_ns) /* what is left, evenly over the kinds that are left */
         lo.deadline_ns =
-            now + (r->deadline_ns > now ? r->deadline_ns - now : 0) / (r->group_count - index);
+            now + (r->deadline_ns > now ? r->deadline_ns - now : 0) / (r->kinds.count - index);
     ladder_climb(&lo, &r->counters, &l);
     int rc = put_points(r, g, &l, e);
     if (rc == 0)
@@ -474,8 +418,7 @@ int longctx_run(const struct model *m, const struct longctx_opts *o, const struc
                        (unsigned long long)LONGCTX_TARGET_MAX);
     if (o->time_budget_ns)
         r.deadline_ns = clock_ns() + o->time_budget_ns;
-    int rc = find_groups(&r, e);
-    sort_groups(&r);
+    int rc = kinds_of(m, o->target_tokens, &r.kinds, e);
     if (rc == 0)
         rc = fact_put_int(sink, FACT_STRESS_TARGET, "", (int64_t)o->target_tokens, "options", e);
     if (rc == 0)
@@ -486,7 +429,7 @@ int longctx_run(const struct model *m, const struct longctx_opts *o, const struc
         rc = put_bandwidth(&r, 1, "", &r.bandwidth, e);
     if (rc == 0 && threads > 1)
         rc = put_bandwidth(&r, threads, "all threads", &all, e);
-    for (size_t i = 0; i < r.group_count && rc == 0; i++)
+    for (size_t i = 0; i < r.kinds.count && rc == 0; i++)
         rc = run_group(&r, i, e);
     return rc;
 }

@@ -3,6 +3,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* A callback so slow that its cold call is this many epochs long runs once an epoch; finding out
  * how much faster it is when warm would cost one more call. */
@@ -18,13 +19,22 @@ struct side {
     double samples[METER_EPOCHS_MIN];
 };
 
-static uint64_t system_now(void *ctx)
+static uint64_t wall_now(void *ctx)
 {
     (void)ctx;
     return clock_ns();
 }
 
-static const struct meter_clock system_clock = {system_now, NULL};
+static uint64_t thread_now(void *ctx)
+{
+    struct timespec t = {0, 0};
+
+    (void)ctx;
+    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+const struct meter_clock meter_wall = {wall_now, NULL}, meter_thread = {thread_now, NULL};
 
 static int by_value(const void *a, const void *b)
 {
@@ -124,18 +134,19 @@ static bool out_of_time(uint64_t budget_ns, uint64_t start, uint64_t before, uin
 
 void meter_measure(meter_fn *fn, void *ctx, const struct meter_opts *o, struct meter_result *ret)
 {
-    const struct meter_clock *clock = o->clock ? o->clock : &system_clock;
+    const struct meter_clock *clock = o->clock ? o->clock : &meter_wall;
+    const struct meter_clock *wall = o->wall ? o->wall : clock;
     struct side s = {.fn = fn, .ctx = ctx};
     struct meter_result r = {.resolution_ns = resolution(clock)};
-    uint64_t start = clock->now_ns(clock->ctx), now;
+    uint64_t start = wall->now_ns(wall->ctx), now;
     unsigned epochs = 0;
 
     warm_up(clock, r.resolution_ns, &s);
-    now = clock->now_ns(clock->ctx);
+    now = wall->now_ns(wall->ctx);
     while (epochs < METER_EPOCHS_MIN) {
         uint64_t before = now;
         sample(clock, &s, epochs++);
-        now = clock->now_ns(clock->ctx);
+        now = wall->now_ns(wall->ctx);
         if (epochs >= METER_EPOCHS_LEAST && out_of_time(o->budget_ns, start, before, now))
             break;
     }
@@ -147,17 +158,18 @@ void meter_measure(meter_fn *fn, void *ctx, const struct meter_opts *o, struct m
 void meter_compare(meter_fn *a, void *a_ctx, meter_fn *b, void *b_ctx, const struct meter_opts *o,
                    struct meter_pair *ret)
 {
-    const struct meter_clock *clock = o->clock ? o->clock : &system_clock;
+    const struct meter_clock *clock = o->clock ? o->clock : &meter_wall;
+    const struct meter_clock *wall = o->wall ? o->wall : clock;
     struct side sides[2] = {{.fn = a, .ctx = a_ctx}, {.fn = b, .ctx = b_ctx}};
     struct meter_pair p = {.a.resolution_ns = resolution(clock)};
     double ratios[METER_EPOCHS_MIN];
-    uint64_t start = clock->now_ns(clock->ctx), now;
+    uint64_t start = wall->now_ns(wall->ctx), now;
     unsigned epochs = 0;
 
     p.b.resolution_ns = p.a.resolution_ns;
     warm_up(clock, p.a.resolution_ns, &sides[0]);
     warm_up(clock, p.a.resolution_ns, &sides[1]);
-    now = clock->now_ns(clock->ctx);
+    now = wall->now_ns(wall->ctx);
     while (epochs < METER_EPOCHS_MIN) {
         uint64_t before = now;
         /* Every other pair the other way round, so that being second is no advantage. */
@@ -165,7 +177,7 @@ void meter_compare(meter_fn *a, void *a_ctx, meter_fn *b, void *b_ctx, const str
         sample(clock, &sides[1 - epochs % 2], epochs);
         ratios[epochs] = sides[1].samples[epochs] / sides[0].samples[epochs];
         epochs++;
-        now = clock->now_ns(clock->ctx);
+        now = wall->now_ns(wall->ctx);
         if (epochs >= METER_EPOCHS_LEAST && out_of_time(o->budget_ns, start, before, now))
             break;
     }

@@ -32,16 +32,21 @@ struct meter_clock {
     void *ctx;
 };
 
+/* The system's monotonic clock; and the CPU time of the calling thread, which leaves out what other
+ * processes take of the processor: for work of one thread that never waits. */
+extern const struct meter_clock meter_wall, meter_thread;
+
 struct meter_opts {
-    uint64_t budget_ns;              /* of all the calls, warm-up included; 0: no bound */
-    const struct meter_clock *clock; /* NULL: the monotonic clock of the system */
+    uint64_t budget_ns; /* of all the calls, warm-up included, by `wall`; 0: no bound */
+    const struct meter_clock *clock; /* of the epochs; NULL: meter_wall */
+    const struct meter_clock *wall;  /* of the budget; NULL: the same as `clock` */
 };
 
 struct meter_result {
     double median_ns, mad_ns, min_ns; /* of one iteration; the MAD is not scaled to a sigma */
     uint64_t iterations;              /* per epoch */
     unsigned epochs;
-    uint64_t spent_ns;      /* by everything, warm-up included */
+    uint64_t spent_ns;      /* by everything, warm-up included, by `wall` */
     uint64_t resolution_ns; /* smallest step of the clock that was seen */
     enum meter_state state;
 };

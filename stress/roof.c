@@ -6,9 +6,10 @@
 #include <stdlib.h>
 
 #define SET_BYTES_MIN (16ull << 20)
-#define SET_BYTES_DEFAULT (1ull << 30) /* where the system does not say how large its caches are \
-                                        */
-#define CHUNK_WORDS 64                 /* words that one step of a sum takes */
+#define SET_BYTES_DEFAULT                                                        \
+    (1ull << 30)       /* where the system does not say how large its caches are \
+                        */
+#define CHUNK_WORDS 64 /* words that one step of a sum takes */
 
 /* Bytes a second at which a slow host touches fresh memory and reads it: what the working set is
  * cut by when time is short. The passes are the warm-up, the probe and the epochs. */
@@ -119,6 +120,10 @@ int roof_measure(const struct roof_opts *o, struct roof *ret, struct err *e)
     work.part_words = (chunks + r.threads - 1) / r.threads * CHUNK_WORDS;
     work.parts = (unsigned)((work.count + work.part_words - 1) / work.part_words);
     work.sum = choose(o->cpu, &r.variant);
+    if (r.threads == 1) { /* in CPU time, as what will be held against it */
+        mo.clock = &meter_thread;
+        mo.wall = &meter_wall;
+    }
     uint64_t touched = clock_ns() - start;
     if (mo.budget_ns)
         mo.budget_ns = mo.budget_ns > touched ? mo.budget_ns - touched : 1;

@@ -17,7 +17,7 @@ struct roof_opts {
 };
 
 struct roof {
-    double bytes_per_s;     /* median over epochs */
+    double bytes_per_s;     /* median over epochs; one thread: of its CPU time */
     double bytes_per_s_mad; /* half width: the median's relative MAD times the rate */
     uint64_t working_set_bytes, last_cache_bytes; /* last cache 0: not known */
     bool small; /* the working set is under 4 times the last cache: the rate may be the

@@ -79,8 +79,8 @@ static void exact_line_has_no_residual(void **state)
     (void)state;
     assert_int_equal(f.growth, FIT_LINEAR);
     assert_near(f.slope, 27648, 1e-12);
-    assert_true(fabs(f.intercept) < 1e-3);
-    assert_true(f.residual < 1e-9);
+    assert_true(f.intercept == 0 && f.residual == 0);
+    assert_true(f.slope_error == 0 && f.intercept_error == 0);
 }
 
 static void state_of_constant_size_is_constant(void **state)
@@ -232,6 +232,31 @@ static void wrong_window_is_refused(void **state)
     assert_int_equal(c.verdict, FIT_AGREES);
 }
 
+static void one_disturbed_time_is_left_out_and_named(void **state)
+{
+    static const struct fit_point p[] = {{4096, 12.2}, {8192, 20.7},  {16384, 38.9}, {32768, 72.7},
+                                         {65536, 141}, {131072, 424}, {262144, 590}};
+    const struct fit_opts o = {.tolerance = 0.25, .relative = true};
+    struct fit_point twice[COUNT(p)];
+    struct fit f;
+    size_t out;
+
+    (void)state;
+    assert_int_equal(fit(p, COUNT(p), &o).growth, FIT_IRREGULAR);
+    fit_of_times(p, COUNT(p), &o, &f, &out);
+    assert_int_equal(f.growth, FIT_LINEAR);
+    assert_int_equal(out, 5);
+    assert_int_equal(f.points, COUNT(p) - 1);
+    memcpy(twice, p, sizeof(p));
+    twice[1].y = 60; /* a second one is no accident */
+    fit_of_times(twice, COUNT(p), &o, &f, &out);
+    assert_int_equal(f.growth, FIT_IRREGULAR);
+    assert_int_equal(out, COUNT(p));
+    fit_of_times(p + 2, COUNT(p) - 2, &o, &f, &out); /* too few to spare one */
+    assert_int_equal(f.growth, FIT_IRREGULAR);
+    assert_int_equal(out, COUNT(p) - 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -248,6 +273,7 @@ int main(void)
         cmocka_unit_test(wrong_growth_is_refused),
         cmocka_unit_test(wrong_constant_part_is_refused),
         cmocka_unit_test(wrong_window_is_refused),
+        cmocka_unit_test(one_disturbed_time_is_left_out_and_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
