@@ -8,7 +8,6 @@
  * its cache allocated as engines keep it and filled, its decode step timed. */
 
 #define LONGCTX_TARGET_MAX (1ull << 32) /* tokens */
-#define LONGCTX_KINDS_MAX 16            /* mixers of different shape in one model */
 
 struct longctx_opts {
     uint64_t target_tokens;       /* last rung; 1 to LONGCTX_TARGET_MAX */
