@@ -216,6 +216,11 @@ void *conformance_case_alloc(struct conformance_case *c, uint64_t count, size_t 
                 CONFORMANCE_CASE_BLOCKS_MAX);
         return NULL;
     }
+    if (count > CONFORMANCE_CASE_BYTES_MAX / size) {
+        err_set(&c->e, ERR_LIMIT, "an array of %llu x %zu bytes; at most %lu are allowed",
+                (unsigned long long)count, size, CONFORMANCE_CASE_BYTES_MAX);
+        return NULL;
+    }
     if (mem_try(count, size, &block, &c->e) != 0)
         return NULL;
     c->blocks[c->block_count++] = block;

@@ -12,8 +12,9 @@
  * all it needs and looks once: ERR_FORMAT is the file's fault, anything else ours. */
 
 #define CONFORMANCE_CASE_TENSORS_MAX 64
-#define CONFORMANCE_CASE_BLOCKS_MAX 64      /* allocations of one case */
-#define CONFORMANCE_CASE_DIM_MAX (1u << 24) /* of a dimension, and of a whole-number parameter */
+#define CONFORMANCE_CASE_BLOCKS_MAX 64         /* allocations of one case */
+#define CONFORMANCE_CASE_BYTES_MAX (1ul << 30) /* of one of them */
+#define CONFORMANCE_CASE_DIM_MAX (1u << 24)    /* of a dimension, and of a whole-number parameter */
 
 struct conformance_case {
     const char *bytes;
