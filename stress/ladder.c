@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #define FIRST_TOKENS 4096u
+#define RUNGS_MIN 3
 /* Steps that a rung makes at least: warm-up, the epochs below which there is no spread, and one
  * under the counters. */
 #define STEPS_MIN (1 + METER_EPOCHS_LEAST + 1)
@@ -35,6 +36,9 @@ size_t ladder_plan(const struct mixer *x, uint64_t target_tokens,
         if (t && t < target_tokens)
             n = insert(ret_tokens, n, t);
     }
+    /* a fit needs three rungs: short targets get theirs below the usual first one */
+    for (uint64_t t = target_tokens / 2; n < RUNGS_MIN && t; t /= 2)
+        n = insert(ret_tokens, n, t);
     return n;
 }
 

@@ -44,7 +44,8 @@ struct ladder_opts {
     void *tick_ctx;
 };
 
-/* The rungs: 4K, 8K, 16K ... below the target, and the target; for a sliding window also a quarter,
+/* The rungs: 4K, 8K, 16K ... below the target, and the target (halves of it where that makes fewer
+ * than three, which a fit needs); for a sliding window also a quarter,
  * a half and the whole of it, so that its rise is seen before its plateau. Rising, without
  * repeats; returns how many. target_tokens from 1 to 2^32. */
 size_t ladder_plan(const struct mixer *x, uint64_t target_tokens,
