@@ -1,6 +1,8 @@
 #include "audit/evidence.h"
 #include "audit/coverage.h"
+#include "core/clock.h"
 #include "core/log.h"
+#include "core/text.h"
 #include "probes/host.h"
 #include "stress/balance.h"
 #include "stress/fallback.h"
@@ -20,6 +22,15 @@ void evidence_release(struct evidence *v)
     free(v->supports);
     mem_arena_release(&v->arena);
     *v = (struct evidence){0};
+}
+
+/* For --verbose: what the time went into. Ends the progress line. */
+static void tell_time(const char *stage, uint64_t start_ns)
+{
+    char text[TEXT_NUMBER_BYTES];
+
+    log_progress_done();
+    log_detail("%s: %s", stage, text_duration((double)(clock_ns() - start_ns), text));
 }
 
 int evidence_subject(struct evidence *v, struct subject *s, struct err *e)
@@ -55,11 +66,14 @@ static int keep_row(void *ctx, const struct run_support *row, struct err *e)
     (void)e;
     v->supports =
         mem_grow(v->supports, &v->support_cap, v->support_count + 1, sizeof(*v->supports));
-    v->supports[v->support_count++] = (struct run_support){
-        .backend = keep(v, row->backend), .kind = keep(v, row->kind),
-        .entry = keep(v, row->entry), .hardware = keep(v, row->hardware),
-        .status = keep(v, row->status), .condition = keep(v, row->condition),
-        .source = keep(v, row->source), .as_of = keep(v, row->as_of)};
+    v->supports[v->support_count++] = (struct run_support){.backend = keep(v, row->backend),
+                                                           .kind = keep(v, row->kind),
+                                                           .entry = keep(v, row->entry),
+                                                           .hardware = keep(v, row->hardware),
+                                                           .status = keep(v, row->status),
+                                                           .condition = keep(v, row->condition),
+                                                           .source = keep(v, row->source),
+                                                           .as_of = keep(v, row->as_of)};
     return 0;
 }
 
@@ -79,10 +93,10 @@ void evidence_limits(const struct options *o, const struct policy *p, struct evi
     host_read(&host);
     if (host.memory_bytes && memory > host.memory_bytes / 2)
         memory = host.memory_bytes / 2;
-    *ret = (struct evidence_limits){
-        .budget_ns = o->budget_ns ? o->budget_ns : EVIDENCE_BUDGET_DEFAULT_NS,
-        .memory_bytes = memory,
-        .target_tokens = policy_context_max(p)};
+    *ret = (struct evidence_limits){.budget_ns =
+                                        o->budget_ns ? o->budget_ns : EVIDENCE_BUDGET_DEFAULT_NS,
+                                    .memory_bytes = memory,
+                                    .target_tokens = policy_context_max(p)};
 }
 
 int evidence_stress(struct evidence *v, const struct subject *s, const struct options *o,
@@ -90,6 +104,7 @@ int evidence_stress(struct evidence *v, const struct subject *s, const struct op
 {
     struct fact_sink sink = fact_list_sink(&v->facts);
     struct progress progress = log_progress();
+    uint64_t start = clock_ns();
     struct longctx_opts opts = {.target_tokens = l->target_tokens,
                                 .memory_budget_bytes = l->memory_bytes,
                                 .time_budget_ns = l->budget_ns,
@@ -101,7 +116,7 @@ int evidence_stress(struct evidence *v, const struct subject *s, const struct op
     if (!s->has_model)
         return fact_put_unknown(&sink, FACT_STRESS_REACHED, "", s->model_why, e);
     int rc = longctx_run(&s->model, &opts, &sink, &why);
-    log_progress_done();
+    tell_time("ladder of context lengths", start);
     return rc ? fact_put_unknown(&sink, FACT_STRESS_REACHED, "", why.msg, e) : 0;
 }
 
@@ -110,6 +125,7 @@ int evidence_fallback(struct evidence *v, const struct subject *s, const struct 
 {
     struct fact_sink sink = fact_list_sink(&v->facts);
     struct progress progress = log_progress();
+    uint64_t start = clock_ns();
     struct fallback_opts opts = {.time_budget_ns = l->budget_ns,
                                  .memory_budget_bytes = l->memory_bytes,
                                  .seed = o->seed,
@@ -120,7 +136,7 @@ int evidence_fallback(struct evidence *v, const struct subject *s, const struct 
     if (!s->has_model)
         return fact_put_unknown(&sink, FACT_FALLBACK_TIME, "", s->model_why, e);
     int rc = fallback_run(&s->model, &opts, &sink, &why);
-    log_progress_done();
+    tell_time("fused against composed operators", start);
     return rc ? fact_put_unknown(&sink, FACT_FALLBACK_TIME, "", why.msg, e) : 0;
 }
 
@@ -129,7 +145,9 @@ int evidence_balance(struct evidence *v, const struct subject *s, const struct o
 {
     struct fact_sink sink = fact_list_sink(&v->facts);
     struct progress progress = log_progress();
-    struct balance_opts opts = {.time_budget_ns = l->budget_ns,
+    uint64_t start = clock_ns();
+    struct balance_opts opts = {.tokens = o->tokens,
+                                .time_budget_ns = l->budget_ns,
                                 .memory_budget_bytes = l->memory_bytes,
                                 .seed = o->seed,
                                 .cpu = o->cpu,
@@ -139,6 +157,6 @@ int evidence_balance(struct evidence *v, const struct subject *s, const struct o
     if (!s->has_model)
         return fact_put_unknown(&sink, FACT_BALANCE_SOURCE, "", s->model_why, e);
     int rc = balance_run(&s->model, &s->local.inventory, s->local.real_path, &opts, &sink, &why);
-    log_progress_done();
+    tell_time("load of the experts", start);
     return rc ? fact_put_unknown(&sink, FACT_BALANCE_SOURCE, "", why.msg, e) : 0;
 }

@@ -35,7 +35,7 @@ static const struct row {
     {OPTION_DB, "db", 0, "FILE", "the database; $XDG_STATE_HOME/assay/assay.db otherwise"},
     {OPTION_FORCE, "force", 0, NULL, "write into a folder that is not empty"},
     {JSON, "json", 0, NULL, "one JSON document on stdout"},
-    {ALWAYS_VERBOSE, "verbose", 'v', NULL, "say more on stderr"},
+    {ALWAYS_VERBOSE, "verbose", 'v', NULL, "say on stderr what the time went into"},
     {ALWAYS_QUIET, "quiet", 'q', NULL, "only errors and warnings on stderr"},
     {ALWAYS_HELP, "help", 'h', NULL, "this text"},
 };
@@ -99,8 +99,11 @@ static int parse_number(unsigned bit, const char *v, struct options *o, struct e
     switch (bit) {
     case OPTION_BUDGET: return text_parse_duration_ns(v, &o->budget_ns, e);
     case OPTION_MEMORY: return text_parse_bytes(v, &o->memory_bytes, e);
-    case OPTION_TOKENS: return text_parse_tokens(v, &o->tokens, e);
-    case OPTION_SEED: o->seed_given = true; return text_parse_u64(v, &o->seed, e);
+    case OPTION_TOKENS:
+        if (text_parse_tokens(v, &o->tokens, e))
+            return e->code;
+        return o->tokens ? 0 : err_set(e, ERR_USAGE, "no tokens are nothing to route");
+    case OPTION_SEED: return text_parse_u64(v, &o->seed, e);
     default: break;
     }
     if (text_parse_u64(v, &n, e))

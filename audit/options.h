@@ -41,7 +41,7 @@ struct options {
     uint64_t tokens;       /* 0: not given */
     unsigned threads;      /* 0: one a processor */
     uint64_t seed;
-    bool seed_given, layers, tensors, force;
+    bool layers, tensors, force;
     unsigned cpu; /* CPU_* features to use; all that there are unless --cpu says less */
     bool fail_on_given;
     enum verdict_status fail_on; /* VERDICT_FAIL, VERDICT_UNKNOWN or VERDICT_WARN, if given */

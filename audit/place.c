@@ -23,11 +23,15 @@ int place_hash(const struct local *l, const struct options *o, struct manifest *
 {
     const char **paths = mem_alloc(l->file_count, sizeof(*paths));
     struct progress progress = log_progress();
+    uint64_t start = clock_ns();
+    char time[TEXT_NUMBER_BYTES];
 
     for (size_t i = 0; i < l->file_count; i++)
         paths[i] = l->files[i].path;
     int rc = manifest_hash(l->real_path, paths, l->file_count, o->threads, &progress, ret, e);
     log_progress_done();
+    log_detail("hashing %zu files: %s", l->file_count,
+               text_duration((double)(clock_ns() - start), time));
     free(paths);
     return rc;
 }

@@ -66,15 +66,6 @@ void log_warn(const char *fmt, ...)
     va_end(ap);
 }
 
-void log_info(const char *fmt, ...)
-{
-    va_list ap;
-
-    va_start(ap, fmt);
-    say(LOG_NORMAL, "", fmt, ap);
-    va_end(ap);
-}
-
 void log_detail(const char *fmt, ...)
 {
     va_list ap;

@@ -114,9 +114,10 @@ struct drive {
     uint32_t *layers;         /* [count]: layers with experts */
     struct outcome *outcomes; /* [count] */
     uint32_t count;
-    double per_expert; /* tokens an expert gets in the mean */
+    double per_expert; /* tokens that an expert is to get in the mean; not used with o->tokens */
     uint64_t rows;     /* of x: the tokens of the layer that needs most */
     uint64_t tokens;   /* fewest that a layer routed */
+    double mean;       /* smallest mean load of an expert, once a layer was routed */
     float *x;          /* [rows][hidden] */
     uint64_t deadline_ns;
     char why[160]; /* of what was left out */
@@ -128,18 +129,20 @@ struct drive {
 /* The figures, in the order of `worst`. */
 enum { MAX_MEAN, CV, ENTROPY, GINI, UNUSED, FIGURES };
 
-/* Tokens that give an expert of this router per_expert tokens in the mean. */
-static uint64_t tokens_for(const struct router *r, double per_expert)
+/* Tokens to route: those asked for, or as many as give an expert per_expert in the mean. */
+static uint64_t tokens_for(const struct drive *d, const struct router *r)
 {
-    return r->top_k ? (uint64_t)ceil(per_expert * r->experts / r->top_k) : 0;
+    if (d->o->tokens || !r->top_k)
+        return r->top_k ? d->o->tokens : 0;
+    return (uint64_t)ceil(d->per_expert * r->experts / r->top_k);
 }
 
-static uint64_t most_tokens(const struct drive *d, double per_expert)
+static uint64_t most_tokens(const struct drive *d)
 {
     uint64_t most = 0;
 
     for (uint32_t i = 0; i < d->count; i++) {
-        uint64_t n = tokens_for(&d->model->layers[d->layers[i]].ffn.router, per_expert);
+        uint64_t n = tokens_for(d, &d->model->layers[d->layers[i]].ffn.router);
         most = n > most ? n : most;
     }
     return most;
@@ -166,7 +169,7 @@ static int make_room(struct drive *d, struct err *e)
     char a[TEXT_NUMBER_BYTES], b[TEXT_NUMBER_BYTES];
     void *p;
 
-    d->rows = most_tokens(d, d->per_expert);
+    d->rows = most_tokens(d);
     if (d->rows == 0 || d->model->hidden == 0)
         return err_set(e, ERR_UNSUPPORTED, "the router's experts or width are not known");
     if (__builtin_mul_overflow(d->rows, (uint64_t)d->model->hidden * sizeof(float), &bytes) ||
@@ -223,9 +226,9 @@ static double choose_tokens(struct drive *d, const struct price *p)
     bool enough =
         n * p->draw_ns + d->count * (p->layer_ns + n * p->token_ns) <= left || !d->deadline_ns;
 
-    if (!enough && d->per_expert > BALANCE_TOKENS_PER_EXPERT_MIN) {
+    if (!enough && !d->o->tokens && d->per_expert > BALANCE_TOKENS_PER_EXPERT_MIN) {
         d->per_expert = BALANCE_TOKENS_PER_EXPERT_MIN;
-        d->rows = most_tokens(d, d->per_expert);
+        d->rows = most_tokens(d);
         n = (double)d->rows;
     }
     return p->layer_ns + n * p->token_ns;
@@ -312,7 +315,7 @@ static void run_layer(struct drive *d, uint32_t at)
 {
     const struct router *r = &d->model->layers[d->layers[at]].ffn.router;
     struct outcome *out = &d->outcomes[at];
-    uint64_t tokens = tokens_for(r, d->per_expert);
+    uint64_t tokens = tokens_for(d, r);
     struct err why = {0};
     struct gate g;
 
@@ -322,6 +325,9 @@ static void run_layer(struct drive *d, uint32_t at)
         out->counts = mem_alloc(r->experts, sizeof(*out->counts));
         rc = gate_route(&g, d->x, tokens, d->o->threads, d->o->cpu, out->counts, &why);
         gate_release(&g);
+        double mean = (double)tokens * r->top_k / r->experts;
+        if (rc == 0 && (d->tokens == 0 || mean < d->mean))
+            d->mean = mean;
         if (rc == 0 && (d->tokens == 0 || tokens < d->tokens))
             d->tokens = tokens;
     }
@@ -336,7 +342,7 @@ static void run_layer(struct drive *d, uint32_t at)
  * ends. step_ns is what a layer should take. */
 static void run_layers(struct drive *d, double step_ns)
 {
-    char budget[TEXT_NUMBER_BYTES];
+    char budget[TEXT_NUMBER_BYTES], tokens[TEXT_NUMBER_BYTES];
     uint32_t step = 1, done = 0;
 
     while (step < d->count)
@@ -348,9 +354,9 @@ static void run_layers(struct drive *d, double step_ns)
                 continue;
             if (d->deadline_ns && (double)start + step_ns > (double)d->deadline_ns) {
                 snprintf(d->why, sizeof(d->why),
-                         "the time budget of %s holds %s at %.0f tokens an expert",
+                         "the time budget of %s holds %s at %s tokens a layer",
                          text_duration((double)d->o->time_budget_ns, budget),
-                         done ? "no more layers" : "not one layer", d->per_expert);
+                         done ? "no more layers" : "not one layer", text_count(d->rows, tokens));
                 return;
             }
             run_layer(d, (uint32_t)i);
@@ -362,7 +368,7 @@ static void run_layers(struct drive *d, double step_ns)
     }
 }
 
-/* "layers 3-5, 9" of those left out. */
+/* "layers 3 to 5, 9: why" of those left out. */
 static int put_left_out(struct drive *d, struct err *e)
 {
     struct buf text;
@@ -408,8 +414,7 @@ static int put_sums(struct drive *d, struct err *e)
     if (rc == 0 && d->tokens)
         rc = fact_put_int(d->sink, FACT_BALANCE_TOKENS, "", (int64_t)d->tokens, SOURCE, e);
     if (rc == 0 && d->tokens)
-        rc =
-            fact_put_real(d->sink, FACT_BALANCE_TOKENS_PER_EXPERT, "", d->per_expert, 0, SOURCE, e);
+        rc = fact_put_real(d->sink, FACT_BALANCE_TOKENS_PER_EXPERT, "", d->mean, 0, SOURCE, e);
     if (rc == 0 && d->measured == 0)
         return put_unknowns(d, "worst", d->why[0] ? d->why : "no layer could be judged", e);
     for (int i = 0; i < FIGURES && rc == 0; i++) {

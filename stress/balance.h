@@ -38,7 +38,8 @@ int balance_of(const uint64_t *counts, uint32_t experts, uint32_t top_k, struct 
 double balance_slowdown(const uint64_t *counts, uint32_t layers, uint32_t experts);
 
 struct balance_opts {
-    double tokens_per_expert;     /* wanted mean load; 0: 64 */
+    uint64_t tokens;              /* routed in each layer, whatever the time; 0: see the next */
+    double tokens_per_expert;     /* wanted mean load; 0: 64. Without `tokens` only */
     uint64_t time_budget_ns;      /* 0: none */
     uint64_t memory_budget_bytes; /* 0: 4 GiB */
     unsigned threads;             /* 0: all */
@@ -56,7 +57,8 @@ struct balance_opts {
  * the source names), and the loads. A dense model: BALANCE_SOURCE absent. No router tensors, or
  * ones that cannot be read: unknown with the reason. Mean load under BALANCE_TOKENS_PER_EXPERT_MIN:
  * the figures are unknown. Where time does not allow all layers, evenly spaced ones are taken and
- * BALANCE_LEFT_OUT names the others. */
+ * BALANCE_LEFT_OUT names the others. BALANCE_TOKENS and BALANCE_TOKENS_PER_EXPERT are those of the
+ * layer that got fewest. */
 int balance_run(const struct model *m, const struct inventory *inv, const char *dir,
                 const struct balance_opts *o, const struct fact_sink *sink, struct err *e);
 

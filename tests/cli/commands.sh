@@ -43,6 +43,15 @@ expect 0 "cache growth   expected linear"
 run assay balance m --json
 expect 0
 json out '[f["value"] for f in d["facts"] if f["key"] == "balance.source"][0].split()[0].strip(",:")' synthetic
+# 1,024 tokens of which each goes to 4 of 32 experts
+run assay balance m --tokens 1K --json
+expect 0
+json out '[f["value"] for f in d["facts"] if f["key"] == "balance.tokens"]' "[1024]"
+json out '[f["value"] for f in d["facts"] if f["key"] == "balance.tokens_per_expert"]' "[128]"
+run assay balance m --tokens 0
+expect 2 --tokens
+run assay balance m -v
+expect 0 "load of the experts: "
 run assay kernels list --json
 expect 0
 json out 'len([k for k in d["kernels"] if not k["missing"]]) >= 7' True
