@@ -57,8 +57,10 @@ $(B)/$(PROG): $(B)/audit/main.o $(LIB)
 	$(call Q,LD)$(CC) $(CFLAGS_ALL) $(LDFLAGS) -o $@ $^ $(LIBS)
 $(LIB): $(LIBOBJ)
 	$(call Q,AR)rm -f $@; $(AR) rcs $@ $^
-%_avx2.o %_avx2.s:     ISA := -mavx2 -mfma -mf16c
-%_avx512.o %_avx512.s: ISA := -mavx512f -mavx512bw -mavx512vl -mavx512dq -mavx2 -mfma -mf16c
+ISA_avx2   := -mavx2 -mfma -mf16c
+ISA_avx512 := -mavx512f -mavx512bw -mavx512vl -mavx512dq $(ISA_avx2)
+%_avx2.o %_avx2.s:     ISA := $(ISA_avx2)
+%_avx512.o %_avx512.s: ISA := $(ISA_avx512)
 $(B)/%.o: %.c $(B)/flags | $(patsubst %,$(B)/%.inc,$(EMBED))
 	@mkdir -p $(@D)
 	$(call Q,CC)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(ISA) -MMD -MP -c -o $@ $<
@@ -101,8 +103,10 @@ symbols: $(LIB)                       ## each global symbol starts with its file
 	@tests/symbols.sh $(LIB)
 format:                               ## clang-format all sources
 	@clang-format -i $$(git ls-files '*.[ch]')
-tidy:                                 ## clang-tidy all sources
-	@clang-tidy --quiet $(SRC) -- $(CPPFLAGS_ALL) -std=c17
+tidy: $(patsubst %,$(B)/%.inc,$(EMBED))   ## clang-tidy all sources
+	@clang-tidy --quiet $(filter-out %_avx2.c %_avx512.c,$(SRC)) -- $(CPPFLAGS_ALL) -std=c17
+	@$(foreach i,avx2 avx512,$(if $(filter %_$i.c,$(SRC)),clang-tidy --quiet \
+	$(filter %_$i.c,$(SRC)) -- $(CPPFLAGS_ALL) -std=c17 $(ISA_$i) &&)) true
 fuzz:                                 ## libFuzzer on target T= for SECONDS= (clang)
 	@tests/fuzz.sh '$(T)' '$(SECONDS)'
 asm: $(B)/stress/$(K).s               ## K=attn_avx2: what the compiler made of a kernel

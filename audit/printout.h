@@ -4,9 +4,9 @@
 
 struct cJSON;
 
-/* {"facts": [...], "points": [...]} with the keys that the README documents: the facts whose keys
- * start with one of the prefixes (NULL-terminated); loads are left out, points are there if there
- * are any. The caller owns it. */
+/* {"facts": [...], "points": [...]} in the form of report/fact_json.h: the facts whose keys start
+ * with one of the prefixes (NULL-terminated); loads are left out, points are there if there are
+ * any. The caller owns it. */
 struct cJSON *printout_json(const struct fact_list *l, const char *const *prefixes);
 
 #endif

@@ -103,16 +103,6 @@ int fact_put_text(const struct fact_sink *s, enum fact_key key, const char *scop
     return s->put(s->ctx, &f, e);
 }
 
-int fact_put_bool(const struct fact_sink *s, enum fact_key key, const char *scope, bool value,
-                  const char *source, struct err *e)
-{
-    struct fact f = blank(key, scope, FACT_KNOWN, source);
-
-    assert(fact_type(key) == FACT_BOOL);
-    f.i = value;
-    return s->put(s->ctx, &f, e);
-}
-
 int fact_put_absent(const struct fact_sink *s, enum fact_key key, const char *scope,
                     const char *source, struct err *e)
 {
@@ -268,8 +258,6 @@ const char *fact_words(const struct fact *f, char *ret, size_t ret_bytes)
         n = snprintf(ret, ret_bytes, "absent");
     } else if (fact_type(f->key) == FACT_TEXT) {
         n = snprintf(ret, ret_bytes, "%s", f->text ? f->text : "");
-    } else if (fact_type(f->key) == FACT_BOOL) {
-        n = snprintf(ret, ret_bytes, "%s", f->i ? "yes" : "no");
     } else {
         if (fact_type(f->key) == FACT_REAL)
             real_words(f, number);

@@ -8,7 +8,7 @@
 
 /* Facts: what producers observe, what rules judge, what the report prints. */
 
-enum fact_type { FACT_INT, FACT_REAL, FACT_TEXT, FACT_BOOL };
+enum fact_type { FACT_INT, FACT_REAL, FACT_TEXT };
 
 /* known: looked, and it is so. absent: looked, and there is none. unknown: could not look; why says
  * what stood in the way. */
@@ -26,7 +26,7 @@ struct fact {
     enum fact_key key;
     const char *scope; /* which layer kind, file, backend; "" for the whole subject. Never NULL */
     enum fact_state state;
-    int64_t i;          /* value of a FACT_INT; 0 or 1 of a FACT_BOOL */
+    int64_t i;          /* value of a FACT_INT */
     double x;           /* value of a FACT_REAL */
     double error;       /* of a FACT_REAL: half width of the spread in the same unit (a MAD, a
                            standard error); 0 when exact */
@@ -75,8 +75,6 @@ int fact_put_real(const struct fact_sink *s, enum fact_key key, const char *scop
                   double error, const char *source, struct err *e);
 int fact_put_text(const struct fact_sink *s, enum fact_key key, const char *scope,
                   const char *value, const char *source, struct err *e);
-int fact_put_bool(const struct fact_sink *s, enum fact_key key, const char *scope, bool value,
-                  const char *source, struct err *e);
 int fact_put_absent(const struct fact_sink *s, enum fact_key key, const char *scope,
                     const char *source, struct err *e);
 int fact_put_unknown(const struct fact_sink *s, enum fact_key key, const char *scope,

@@ -53,8 +53,7 @@ static void bind_value(struct sql *q, const struct fact *f)
     if (f->state != FACT_KNOWN)
         return;
     switch (fact_type(f->key)) {
-    case FACT_INT:
-    case FACT_BOOL: sql_int(q, 5, f->i); break;
+    case FACT_INT: sql_int(q, 5, f->i); break;
     case FACT_REAL:
         sql_real(q, 6, f->x);
         sql_real(q, 7, f->error);

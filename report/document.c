@@ -2,7 +2,7 @@
 #include "core/clock.h"
 #include "core/json.h"
 #include "core/version.h"
-#include <math.h>
+#include "report/fact_json.h"
 
 #define FORMAT "assay-report"
 #define FORMAT_VERSION 1
@@ -65,58 +65,6 @@ static void add_verdicts(const struct view *v, struct cJSON *doc)
         struct cJSON *facts = json_add_array(o, "facts");
         for (size_t k = 0; k < r->fact_count; k++)
             json_add_u64(facts, NULL, r->facts[k]);
-    }
-}
-
-static void add_value(struct cJSON *o, const struct fact *f)
-{
-    if (f->state != FACT_KNOWN) {
-        json_add_null(o, "value");
-        return;
-    }
-    switch (fact_type(f->key)) {
-    case FACT_INT: json_add_i64(o, "value", f->i); break;
-    case FACT_REAL: json_add_real(o, "value", f->x); break;
-    case FACT_TEXT: json_add_text(o, "value", f->text); break;
-    case FACT_BOOL: json_add_bool(o, "value", f->i != 0); break;
-    }
-}
-
-static void add_facts(const struct view *v, struct cJSON *doc)
-{
-    struct cJSON *facts = json_add_array(doc, "facts");
-
-    for (size_t i = 0; i < v->facts.count; i++) {
-        const struct fact *f = &v->facts.items[i];
-        struct cJSON *o = json_add_object(facts, NULL);
-        json_add_text(o, "key", fact_name(f->key));
-        json_add_text(o, "scope", f->scope);
-        json_add_text(o, "state", fact_state_name(f->state));
-        add_value(o, f);
-        json_add_text(o, "unit", fact_unit(f->key));
-        if (f->state == FACT_KNOWN && fact_type(f->key) == FACT_REAL && f->error > 0)
-            json_add_real(o, "error", f->error);
-        json_add_text(o, "source", f->source);
-        if (f->state == FACT_UNKNOWN)
-            json_add_text(o, "why", f->why);
-    }
-}
-
-static void add_points(const struct view *v, struct cJSON *doc)
-{
-    struct cJSON *points = json_add_array(doc, "points");
-
-    for (size_t i = 0; i < v->facts.point_count; i++) {
-        const struct fact_point *p = &v->facts.points[i];
-        struct cJSON *o = json_add_object(points, NULL);
-        json_add_text(o, "series", p->series);
-        json_add_text(o, "scope", p->scope);
-        json_add_real(o, "x", p->x);
-        json_add_real(o, "y", p->y); /* NaN becomes null */
-        json_add_real(o, "y_error", p->y_error);
-        json_add_text(o, "x_unit", p->x_unit);
-        json_add_text(o, "y_unit", p->y_unit);
-        json_add_text(o, "note", p->note);
     }
 }
 
@@ -188,8 +136,11 @@ void document_write(const struct view *v, bool compact, struct buf *b)
     for (enum verdict_item i = VERDICT_FORMATS; i < VERDICT_DISTRIBUTION; i++)
         add_sum(v, items, i);
     add_verdicts(v, doc);
-    add_facts(v, doc);
-    add_points(v, doc);
+    struct cJSON *facts = json_add_array(doc, "facts"), *points = json_add_array(doc, "points");
+    for (size_t i = 0; i < v->facts.count; i++)
+        fact_json_add(facts, &v->facts.items[i]);
+    for (size_t i = 0; i < v->facts.point_count; i++)
+        fact_json_add_point(points, &v->facts.points[i]);
     add_loads(v, doc);
     add_supports(v, doc);
     json_print(doc, compact, b);

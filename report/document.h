@@ -10,9 +10,8 @@
  *   headlines {distribution, readiness} and items {formats, ...}: {status, title, text, advice} or
  *   null,
  *   verdicts [{item, rule, sum, required, status, title, text, advice, facts [index]}],
- *   facts [{key, scope, state, value, unit, error, source, why}]: value is a number, a text, a
- *   boolean or null, error only of reals that have one, why only of unknown ones,
- *   points [{series, scope, x, y, y_error, x_unit, y_unit, note}]: y null where there is none,
+ *   facts [{key, scope, state, value, unit, error, source, why}]: and
+ *   points [{series, scope, x, y, y_error, x_unit, y_unit, note}]: as fact_json.h has them,
  *   loads [{layer, experts [..], tokens [..]}],
  *   supports [{backend, kind, entry, hardware, status, condition, source, as_of}].
  * compact: on one line. Ends in a newline. */

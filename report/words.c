@@ -174,8 +174,6 @@ const char *words_fact(const struct fact *f, char ret[WORDS_BYTES])
         word = "none";
     else if (fact_type(f->key) == FACT_TEXT)
         return f->text ? f->text : "";
-    else if (fact_type(f->key) == FACT_BOOL)
-        word = f->i ? "yes" : "no";
     else if (fact_type(f->key) == FACT_INT)
         return words_int(f->i, fact_unit(f->key), ret);
     else
