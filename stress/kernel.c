@@ -176,16 +176,15 @@ const struct kernel kernel_table[] = {
     {.op = "attention.gated_delta",
      .summary = "gated delta rule with one decay a head (Gated DeltaNet)",
      .variants = "",
-     .missing = "no definition yet; attention.kda covers the case of equal head counts when its "
-                "decay is the same in all channels"},
+     .missing = "no definition yet"},
     {.op = "attention.lightning",
      .summary = "linear attention with a fixed decay a head",
      .variants = "",
-     .missing = "no definition yet: models with it are recognised and their state is counted"},
+     .missing = "no definition yet"},
     {.op = "attention.mamba2",
      .summary = "state space model with a scalar decay a head (Mamba-2)",
      .variants = "",
-     .missing = "no definition yet: models with it are recognised and their state is counted"},
+     .missing = "no definition yet"},
     {.op = "residual.attnres",
      .summary = "attention over the outputs of all earlier sub-layers",
      .variants = WITH_LANES,
@@ -216,7 +215,7 @@ const struct kernel kernel_table[] = {
     {.op = "dequant",
      .summary = "quantized weights to F32, every packing of the conformance SPEC",
      .variants = "",
-     .missing = "no definition yet: formats are recognised and counted, weights are not unpacked"},
+     .missing = "no definition yet: weights are measured as stored, not unpacked"},
 };
 const size_t kernel_count = sizeof(kernel_table) / sizeof(kernel_table[0]);
 
