@@ -109,8 +109,9 @@ static int put_bandwidth(struct run *r, unsigned threads, const char *scope, dou
     if (roof_measure(&ro, &roof, &why))
         return fact_put_unknown(r->sink, FACT_STRESS_BANDWIDTH, scope, why.msg, e);
     snprintf(source, sizeof(source),
-             MEASURED ": sum of 64-bit words, %s, %u thread%s, %u epochs, %s%s%s%s", roof.variant,
-             roof.threads, roof.threads == 1 ? "" : "s", roof.epochs, meter_state_name(roof.state),
+             MEASURED ": sum of 64-bit words, %s, %u thread%s, %u epochs%s, %s%s%s%s", roof.variant,
+             roof.threads, roof.threads == 1 ? "" : "s", roof.epochs,
+             roof.threads == 1 ? " of CPU time" : "", meter_state_name(roof.state),
              roof.small ? "; working set under 4 times the last cache (" : "",
              roof.small ? text_bytes(roof.last_cache_bytes, cache) : "",
              roof.small ? "): the rate may be the cache's" : "");

@@ -25,7 +25,7 @@ struct longctx_opts {
  *                    "model" for the whole
  *   cache.layout     bytes that were allocated for one layer, times the layers
  *   cache.measured   growth of this process's resident memory for one layer, times the layers; the
- *                    error is a page per layer
+ *                    error is a page for each buffer of a layer
  *   decode.measured  ns of CPU time a token in one layer, with the MAD
  *   decode.floor     ns: bytes that the kernel must move over the read bandwidth of this run, where
  *                    they do not fit the last cache

@@ -150,6 +150,10 @@ static void resident_memory_is_the_layout_within_pages(void **state)
     struct err e = {0};
 
     (void)state;
+#if defined(__SANITIZE_THREAD__)
+    print_message("skip: the thread sanitizer's shadow is resident memory too\n");
+    skip();
+#endif
     assert_int_equal(decode_open(&small_mla, 65536, 1, 0, &d, &e), 0);
     assert_int_equal(d->need.cache_bytes, 65536 * 80);
     if (d->resident_bytes < 0) {

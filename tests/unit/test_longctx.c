@@ -148,6 +148,10 @@ static void measured_growth_is_found_for_each_kind(void **state)
     struct fact_list l;
 
     (void)state;
+#if defined(__SANITIZE_THREAD__)
+    print_message("skip: the thread sanitizer's shadow is resident memory too\n");
+    skip();
+#endif
     run(&m, 32768, 32u << 20, 0, &l);
     if (isnan(point(&l, "cache.measured", "mla", 4096)->y)) {
         fact_list_release(&l);

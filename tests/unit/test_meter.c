@@ -44,6 +44,14 @@ static void half_work(void *ctx)
         h->log[(*h->logged)++] = h->name;
 }
 
+static void two_clocks(void *ctx)
+{
+    struct half **both = ctx;
+
+    half_work(both[0]);
+    half_work(both[1]);
+}
+
 static struct meter_result measure(const uint64_t *costs, unsigned n, uint64_t budget,
                                    uint64_t tick, struct bench *b)
 {
@@ -150,6 +158,24 @@ static void budget_that_ends_early_says_so(void **state)
     assert_int_equal(r.state, METER_SHORT);
 }
 
+/* A callback that others keep off the processor: 10 ms of its own take 100 ms of the wall. */
+static void budget_counts_the_wall_and_epochs_their_own_clock(void **state)
+{
+    struct bench own = {.tick = 0}, wall = {.tick = 0};
+    struct half b = {.b = &wall, .cost = 100000000}, a = {.b = &own, .cost = 10000000};
+    struct half *both[2] = {&a, &b};
+    struct meter_clock clock = {bench_now, &own}, outer = {bench_now, &wall};
+    struct meter_opts o = {.budget_ns = 600000000, .clock = &clock, .wall = &outer};
+    struct meter_result r;
+
+    (void)state;
+    meter_measure(two_clocks, both, &o, &r);
+    assert_true(r.median_ns == 10000000.0);
+    assert_int_equal(r.epochs, 5); /* and the warm-up: 600 ms of the wall */
+    assert_int_equal(r.spent_ns, 600000000);
+    assert_int_equal(r.state, METER_SHORT);
+}
+
 static void clock_that_stands_still_ends_as_too_short(void **state)
 {
     static const uint64_t costs[] = {0};
@@ -212,6 +238,7 @@ int main(void)
         cmocka_unit_test(spread_over_five_percent_is_unstable),
         cmocka_unit_test(one_outlier_does_not_move_the_median),
         cmocka_unit_test(budget_that_ends_early_says_so),
+        cmocka_unit_test(budget_counts_the_wall_and_epochs_their_own_clock),
         cmocka_unit_test(clock_that_stands_still_ends_as_too_short),
         cmocka_unit_test(comparison_gives_the_ratio_of_b_over_a),
         cmocka_unit_test(comparison_within_a_budget_is_too_short),
