@@ -1,5 +1,6 @@
 #include "audit/rule.h"
 #include "core/text.h"
+#include "report/words.h"
 #include <assert.h>
 #include <ctype.h>
 #include <stdarg.h>
@@ -140,6 +141,31 @@ void rule_list_end(struct rule *r, const struct rule_list *l)
 const char *rule_plain(const char *s, char ret[RULE_NAME_BYTES])
 {
     return text_plain(s, ret, RULE_NAME_BYTES);
+}
+
+const char *rule_kind(const char *kind, char ret[RULE_NAME_BYTES])
+{
+    char words[WORDS_BYTES];
+
+    return rule_plain(words_kind(kind, words), ret);
+}
+
+const char *rule_backend(const char *name, char ret[RULE_NAME_BYTES])
+{
+    char words[WORDS_BYTES];
+
+    return rule_plain(words_backend(name, words), ret);
+}
+
+const char *rule_count(uint64_t n, const char *noun, char ret[RULE_NAME_BYTES])
+{
+    char number[TEXT_NUMBER_BYTES];
+
+    snprintf(ret, RULE_NAME_BYTES, "%s %s%s", text_count(n, number), noun,
+             n == 1                 ? ""
+             : text_ends(noun, "s") ? "es"
+                                    : "s");
+    return ret;
 }
 
 const char *rule_why(const struct fact *f, const char *otherwise, char ret[RULE_NAME_BYTES])

@@ -54,6 +54,11 @@ void rule_list_end(struct rule *r, const struct rule_list *l);
 
 /* A text from outside, fit to print. Several in one call need several arrays. */
 const char *rule_plain(const char *s, char ret[RULE_NAME_BYTES]);
+/* A mixer kind or a backend as people write it (report/words.h), fit to print. */
+const char *rule_kind(const char *kind, char ret[RULE_NAME_BYTES]);
+const char *rule_backend(const char *name, char ret[RULE_NAME_BYTES]);
+/* "1 layer", "2,048 layers": noun is the singular; one in s gets es. */
+const char *rule_count(uint64_t n, const char *noun, char ret[RULE_NAME_BYTES]);
 /* Why a fact is not known, fit to print: its reason, or `otherwise` where it gives none or is not
  * there. */
 const char *rule_why(const struct fact *f, const char *otherwise, char ret[RULE_NAME_BYTES]);

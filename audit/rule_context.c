@@ -9,17 +9,18 @@
  * those of MODEL_LAYERS are the bare kinds. */
 
 /* The next scope that the ladder was run for: that of a fact which tells how its cache should grow,
- * or else of one that tells how far it came. */
+ * or else of one that tells how far it came. A fact without a scope is of no kind: it says why
+ * there was no ladder at all, which is for context.ladder to tell. */
 static const struct fact *next_kind(const struct rule *r, const struct fact *after)
 {
     const struct fact *f = after;
 
-    if (!f || f->key == FACT_STRESS_GROWTH_EXPECTED) {
-        if ((f = rule_next(r, FACT_STRESS_GROWTH_EXPECTED, f)))
-            return f;
-    }
+    if (!f || f->key == FACT_STRESS_GROWTH_EXPECTED)
+        while ((f = rule_next(r, FACT_STRESS_GROWTH_EXPECTED, f)))
+            if (f->scope[0])
+                return f;
     while ((f = rule_next(r, FACT_STRESS_REACHED, f)))
-        if (!fact_list_find(r->facts, FACT_STRESS_GROWTH_EXPECTED, f->scope))
+        if (f->scope[0] && !fact_list_find(r->facts, FACT_STRESS_GROWTH_EXPECTED, f->scope))
             return f;
     return NULL;
 }
@@ -54,19 +55,33 @@ static const struct fact *reached_by(const struct rule *r, const char *kind)
     return NULL;
 }
 
-void rule_context_ladder(struct rule *r)
+/* Why a kind has no ladder: what ended the run as a whole, or the first ladder. */
+static const char *why_no_ladder(struct rule *r, char ret[RULE_NAME_BYTES])
+{
+    const struct fact *whole = fact_list_find(r->facts, FACT_STRESS_REACHED, "");
+    const struct fact *limit = rule_next(r, FACT_STRESS_LIMIT, NULL);
+
+    if (whole && whole->state == FACT_UNKNOWN) {
+        rule_cite(r, whole);
+        return rule_why(whole, "", ret);
+    }
+    rule_cite(r, limit);
+    return limit && limit->state == FACT_KNOWN ? rule_plain(limit->text, ret)
+                                               : rule_why(limit, "not measured", ret);
+}
+
+/* Names the kinds that have no ladder; returns how many those are. */
+static size_t say_missing(struct rule *r, size_t *ret_kinds)
 {
     struct rule_list missing = {0};
-    int64_t strange = layers_of_no_kind(r);
-    size_t kinds = 0;
     char text[RULE_NAME_BYTES];
 
-    rule_start(r);
+    *ret_kinds = 0;
     for (const struct fact *f = NULL; (f = rule_next(r, FACT_MODEL_LAYERS, f));) {
         const struct fact *reached;
         if (!is_kind(f))
             continue;
-        kinds++;
+        ++*ret_kinds;
         rule_cite(r, f);
         if ((reached = reached_by(r, f->scope))) {
             rule_cite(r, reached);
@@ -74,28 +89,37 @@ void rule_context_ladder(struct rule *r)
         }
         if (missing.count == 0)
             rule_say(r, "No ladder of context lengths was run for ");
-        rule_list_add(r, &missing, "%s", rule_plain(f->scope, text));
+        rule_list_add(r, &missing, "%s", rule_kind(f->scope, text));
     }
     rule_list_end(r, &missing);
-    if (missing.count) {
-        const struct fact *limit = rule_next(r, FACT_STRESS_LIMIT, NULL);
-        rule_cite(r, limit);
-        rule_say(r, " (%s). ",
-                 limit && limit->state == FACT_KNOWN ? rule_plain(limit->text, text)
-                                                     : rule_why(limit, "not measured", text));
-    }
+    if (missing.count)
+        rule_say(r, " (%s). ", why_no_ladder(r, text));
+    return missing.count;
+}
+
+void rule_context_ladder(struct rule *r)
+{
+    int64_t strange = layers_of_no_kind(r);
+    char text[RULE_NAME_BYTES];
+    size_t kinds, missing;
+
+    rule_start(r);
+    missing = say_missing(r, &kinds);
     if (kinds == 0)
-        rule_say(r, "The mixers of the model are not known, so nothing was measured.");
+        rule_say(r, "The mixers of the model are not known (%s), so nothing was measured.",
+                 why_no_ladder(r, text));
     else if (strange)
-        rule_say(r, "The mixers of %lld layers are not known.", (long long)strange);
-    if (kinds == 0 || strange || missing.count) {
+        rule_say(r, "The mixer of %s is not known.", rule_count((uint64_t)strange, "layer", text));
+    if (kinds == 0 || strange || missing) {
         rule_judge(r, VERDICT_UNKNOWN);
         rule_brief(r, "%s",
-                   missing.count ? "no ladder was run" : "the model's mixers are not fully known");
-        rule_advise(r, "Run the ladder: assay stress SUBJECT.");
+                   missing ? "no ladder was run" : "the model's mixers are not fully known");
+        rule_advise(r, missing ? "Run the ladder: assay stress SUBJECT."
+                               : "See what the config says: assay inspect SUBJECT.");
     } else {
         rule_judge(r, VERDICT_PASS);
-        rule_say(r, "The ladder was run for each of the %zu mixer kinds.", kinds);
+        rule_say(r, "The ladder was run for %s%s.", kinds == 1 ? "" : "each of the ",
+                 kinds == 1 ? "the one mixer kind" : rule_count(kinds, "mixer kind", text));
     }
     rule_end(r);
 }
@@ -107,7 +131,7 @@ static void unknown(struct rule *r, const char *kind, const char *what, const st
 
     rule_judge(r, VERDICT_UNKNOWN);
     rule_cite(r, f);
-    rule_say(r, "%s: %s is not known (%s).", rule_plain(kind, name), what,
+    rule_say(r, "%s: %s is not known (%s).", rule_kind(kind, name), what,
              rule_why(f, "not measured", why));
     rule_brief(r, "%s of %s is not known", what, name);
     rule_advise(r, "Run the ladder again: assay stress SUBJECT.");
@@ -167,7 +191,7 @@ static void judge_cache(struct rule *r, const char *kind)
     char name[RULE_NAME_BYTES], a[RULE_NAME_BYTES], b[RULE_NAME_BYTES];
 
     rule_start(r);
-    rule_plain(kind, name);
+    rule_kind(kind, name);
     if (!growth_is_known(want)) {
         unknown(r, kind, "the growth that the architecture predicts", want);
     } else if (!growth_is_known(found)) {
@@ -267,7 +291,7 @@ static void judge_reached(struct rule *r, const char *kind)
     char a[TEXT_NUMBER_BYTES], b[TEXT_NUMBER_BYTES], name[RULE_NAME_BYTES];
 
     rule_start(r);
-    rule_plain(kind, name);
+    rule_kind(kind, name);
     rule_cite(r, f);
     if (!f || f->state != FACT_KNOWN || f->i <= 0) {
         unknown(r, kind, "the longest context measured", f);
@@ -304,7 +328,7 @@ static void judge_decode(struct rule *r, const char *kind)
     char name[RULE_NAME_BYTES], why[RULE_NAME_BYTES];
 
     rule_start(r);
-    rule_plain(kind, name);
+    rule_kind(kind, name);
     rule_cite(r, found);
     if (!growth_is_known(want)) {
         unknown(r, kind, "the growth that the architecture predicts", want);
@@ -351,7 +375,7 @@ static void judge_latency(struct rule *r, const char *kind)
     char x[TEXT_NUMBER_BYTES], limit[TEXT_NUMBER_BYTES], name[RULE_NAME_BYTES];
 
     rule_start(r);
-    rule_plain(kind, name);
+    rule_kind(kind, name);
     rule_cite(r, f);
     if (!f || f->state != FACT_KNOWN || !(f->x > 0)) {
         unknown(r, kind, "decode time", f);

@@ -1,5 +1,6 @@
 #include "audit/rule.h"
 #include "core/text.h"
+#include <stdio.h>
 #include <string.h>
 
 /* The first headline: how far the weights have travelled. It reads DISTRIBUTION_* facts and nothing
@@ -62,12 +63,17 @@ void rule_distribution_headline(struct rule *r)
     bool has_shards = all && all->state == FACT_KNOWN && all->i >= 0;
     bool has_index = named && named->state == FACT_KNOWN && named->i >= 0;
     bool sole = named && named->state == FACT_ABSENT; /* no index: what is there is all there is */
-    char n[TEXT_NUMBER_BYTES], m[TEXT_NUMBER_BYTES], why[RULE_NAME_BYTES];
+    char m[TEXT_NUMBER_BYTES], text[RULE_NAME_BYTES], why[RULE_NAME_BYTES];
+    char files[RULE_NAME_BYTES + 4] = ""; /* "3 weight files are" */
     struct problems p;
 
     rule_start(r);
     rule_cite(r, all);
     rule_cite(r, named);
+    if (has_shards) {
+        rule_count((uint64_t)all->i, "weight file", text);
+        snprintf(files, sizeof files, "%s %s", text, all->i == 1 ? "is" : "are");
+    }
     p = list_problems(r);
     if (!has_shards) {
         call(r, VERDICT_UNKNOWN);
@@ -75,9 +81,12 @@ void rule_distribution_headline(struct rule *r)
                  rule_why(all, "nothing was looked at", why));
     } else if (all->i == 0 && p.count > 0 && p.pointers + p.unknown == p.count) {
         call(r, VERDICT_UNKNOWN);
-        rule_say(r, "No weight file could be looked at: of %zu, %zu are Git LFS pointers and ",
-                 p.count, p.pointers);
-        rule_say(r, "%zu could not be read.", p.unknown);
+        rule_say(r, "No weight file could be looked at");
+        if (p.pointers)
+            rule_say(r, "; Git LFS pointers: %zu", p.pointers);
+        if (p.unknown)
+            rule_say(r, "; not readable: %zu", p.unknown);
+        rule_say(r, ".");
         rule_advise(r, "%s",
                     p.pointers ? "Fetch what the pointers stand for: git lfs pull."
                                : "Make the files readable for this user.");
@@ -87,19 +96,17 @@ void rule_distribution_headline(struct rule *r)
     } else if (p.unknown || (!has_index && !sole)) {
         call(r, VERDICT_UNKNOWN);
         rule_say(
-            r,
-            "%s weight files are present and whole; whether these are all is not known "
-            "(%s).",
-            text_count((uint64_t)all->i, n),
+            r, "%s present and whole; whether there are more is not known (%s).", files,
             rule_why(named, p.unknown ? "files could not be looked at" : "no index was read", why));
     } else if (p.count || (has_index && all->i < named->i)) {
         call(r, VERDICT_WARN);
-        rule_say(r, "%s weight files are present and whole", text_count((uint64_t)all->i, n));
+        rule_say(r, "%s present and whole", files);
         rule_say(r, has_index ? ", and the index names %s." : ".%s",
                  has_index ? text_count((uint64_t)named->i, m) : "");
     } else {
         call(r, VERDICT_PASS);
-        rule_say(r, "All %s weight files are present and whole.", text_count((uint64_t)all->i, n));
+        rule_say(r, "%s%s present and whole.", all->i == 1 ? "The only " : "All ",
+                 all->i == 1 ? "weight file is" : files);
     }
     say_problems(r);
     rule_say(r, " This says how far the weights have travelled, not that they run.");

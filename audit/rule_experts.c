@@ -255,9 +255,10 @@ void rule_experts_unused(struct rule *r)
         rule_brief(r, "unused experts are not known");
     } else if ((uint64_t)most->i > r->policy->unused_max_experts) {
         rule_judge(r, VERDICT_WARN);
-        rule_say(r, "In a layer %s experts got no token at all; the policy allows %s.",
-                 text_count((uint64_t)most->i, n), text_count(r->policy->unused_max_experts, max));
-        rule_brief(r, "%s experts of a layer got no token", n);
+        rule_count((uint64_t)most->i, "expert", why);
+        rule_say(r, "In a layer %s got no token at all; the policy allows %s.", why,
+                 text_count(r->policy->unused_max_experts, max));
+        rule_brief(r, "%s of a layer got no token", why);
     } else {
         rule_judge(r, VERDICT_PASS);
         rule_say(r, "No layer has more experts without a token than the policy allows (%s of %s).",

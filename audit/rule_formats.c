@@ -10,7 +10,7 @@ void rule_formats_headers(struct rule *r)
 {
     const struct fact *all = fact_list_find(r->facts, FACT_MODEL_TENSORS, NULL);
     const struct fact *t = rule_known(r, FACT_MODEL_TENSORS, NULL);
-    char n[TEXT_NUMBER_BYTES], m[TEXT_NUMBER_BYTES], why[RULE_NAME_BYTES];
+    char n[TEXT_NUMBER_BYTES], why[RULE_NAME_BYTES];
     uint64_t in_classes = 0;
     bool counted = false;
 
@@ -33,16 +33,19 @@ void rule_formats_headers(struct rule *r)
     }
     if (counted && in_classes < (uint64_t)t->i) {
         rule_judge(r, VERDICT_UNKNOWN);
-        rule_say(r, "%s of %s tensors belong to no module class whose format is known.",
-                 text_count((uint64_t)t->i - in_classes, n), text_count((uint64_t)t->i, m));
-        rule_brief(r, "%s tensors belong to no known module class", n);
+        uint64_t strange = (uint64_t)t->i - in_classes;
+        rule_say(r, "%s of %s %s to no module class whose format is known.", text_count(strange, n),
+                 rule_count((uint64_t)t->i, "tensor", why), strange == 1 ? "belongs" : "belong");
+        rule_brief(r, "%s to no known module class",
+                   strange == 1 ? "1 tensor belongs" : rule_count(strange, "tensor", why));
         rule_advise(r, "See which tensors could not be placed: assay inspect SUBJECT --tensors.");
         rule_end(r);
         return;
     }
     rule_judge(r, VERDICT_PASS);
-    rule_say(r, "%s tensor headers were read.", text_count((uint64_t)t->i, n));
-    rule_brief(r, "%s tensor headers read", n);
+    rule_count((uint64_t)t->i, "tensor header", why);
+    rule_say(r, "%s %s read.", why, t->i == 1 ? "was" : "were");
+    rule_brief(r, "%s read", why);
     rule_end(r);
 }
 
@@ -72,8 +75,8 @@ static bool judge_findings(struct rule *r, const char *severity, enum verdict_st
         return false;
     }
     rule_judge(r, status);
-    rule_brief(r, "%zu %s%s in the files (%s%s)", l.count, severity, l.count == 1 ? "" : "s",
-               rule_plain(first->scope, text), l.count == 1 ? "" : " ...");
+    rule_brief(r, "%s in the files (%s", rule_count(l.count, severity, text), first->scope);
+    rule_brief(r, l.count == 1 ? ")" : " and %zu more)", l.count - 1);
     if (status == VERDICT_FAIL)
         rule_advise(r, "Fetch the files that are named again, then look: assay inspect SUBJECT.");
     rule_end(r);
@@ -183,10 +186,11 @@ void rule_formats_declared(struct rule *r)
         rule_brief(r, "%zu declared format%s not what the tensors have", differ.count,
                    differ.count == 1 ? " is" : "s are");
     else if (silent.count)
-        rule_brief(r, "%zu module class%s without a readable declaration", silent.count,
-                   silent.count == 1 ? "" : "es");
+        rule_brief(r, "%s without a readable declaration",
+                   rule_count(silent.count, "module class", text));
     else
-        rule_say(r, "All %zu module classes have the format that the config declares.", classes);
+        rule_say(r, "Each module class (%zu in all) has the format that the config declares.",
+                 classes);
     rule_judge(r, differ.count || silent.count ? VERDICT_WARN : VERDICT_PASS);
     rule_end(r);
 }
@@ -316,11 +320,13 @@ static size_t say_path(struct rule *r, const struct policy_backend *b, enum path
 
 static void judge_target(struct rule *r, const struct policy_backend *b)
 {
+    char name[RULE_NAME_BYTES], text[RULE_NAME_BYTES];
     size_t total = 0, counts[PATHS];
     enum path worst = PATHS;
 
     rule_start(r);
-    rule_say(r, "%s on %s: ", b->name, b->hardware);
+    rule_backend(b->name, name);
+    rule_say(r, "%s on %s: ", name, b->hardware);
     for (int i = 0; i < PATHS; i++) {
         counts[i] = say_path(r, b, (enum path)i, total == 0);
         total += counts[i];
@@ -331,8 +337,8 @@ static void judge_target(struct rule *r, const struct policy_backend *b)
             worst = (enum path)i;
     }
     rule_say(r, ".");
-    rule_brief(r, "%s %s on %s (%zu of %zu module classes)", paths[worst].brief, b->name,
-               b->hardware, counts[worst], total);
+    rule_brief(r, "%s %s on %s (%zu of %s)", paths[worst].brief, name, b->hardware, counts[worst],
+               rule_count(total, "module class", text));
     if (r->status == VERDICT_UNKNOWN)
         rule_advise(
             r, "Find out what the version that you run does, and add it as a row: assay coverage "

@@ -57,10 +57,8 @@ void rule_operators_known(struct rule *r)
         rule_advise(r, "See which keys are not known: assay inspect SUBJECT.");
     } else {
         rule_judge(r, VERDICT_PASS);
-        rule_say(r,
-                 "The config and the tensors name %zu operators, and nothing in them is left "
-                 "unexplained.",
-                 operators);
+        rule_say(r, "The config and the tensors name %s, and nothing in them is left unexplained.",
+                 rule_count(operators, "operator", text));
     }
     rule_end(r);
 }
@@ -165,11 +163,13 @@ static size_t say_path(struct rule *r, const char *backend, enum path path, bool
 
 static void judge_backend(struct rule *r, const char *backend)
 {
+    char name[RULE_NAME_BYTES], text[RULE_NAME_BYTES];
     size_t total = 0, counts[PATHS];
     enum path worst = PATHS;
 
     rule_start(r);
-    rule_say(r, "%s: ", backend);
+    rule_backend(backend, name);
+    rule_say(r, "%s: ", name);
     for (int i = 0; i < PATHS; i++) {
         counts[i] = say_path(r, backend, (enum path)i, total == 0);
         total += counts[i];
@@ -181,11 +181,11 @@ static void judge_backend(struct rule *r, const char *backend)
     }
     rule_say(r, ".");
     if (r->status != paths[worst].status)
-        rule_brief(r, "a fallback in %s loses %s", backend,
+        rule_brief(r, "a fallback in %s loses %s", name,
                    r->status == VERDICT_FAIL ? "too much" : "an unknown part");
     else
-        rule_brief(r, "%s %s (%zu of %zu operators)", paths[worst].brief, backend, counts[worst],
-                   total);
+        rule_brief(r, "%s %s (%zu of %s)", paths[worst].brief, name, counts[worst],
+                   rule_count(total, "operator", text));
     if (r->status == VERDICT_UNKNOWN)
         rule_advise(
             r, "Find out what the version that you run does, and add it as a row: assay coverage "

@@ -3,6 +3,7 @@
 #include "report/html.h"
 #include "report/pivot.h"
 #include "report/section.h"
+#include "report/words.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,7 +39,7 @@ static void row(const struct lookup *l, const char *part, const struct pivot *p,
 /* Two head rows: the backend over its hardware. */
 static void head(const struct pivot *p, struct buf *b)
 {
-    char name[200], next[200];
+    char name[200], next[200], shown[WORDS_BYTES];
 
     html_lit(b, "<thead><tr><th rowspan=\"2\">part</th><th rowspan=\"2\" class=\"n\">tensors</th>"
                 "<th rowspan=\"2\" class=\"n\">stored</th><th rowspan=\"2\">observed</th>"
@@ -51,7 +52,7 @@ static void head(const struct pivot *p, struct buf *b)
         html_lit(b, "<th class=\"grp\" colspan=\"");
         html_int(b, (int64_t)n);
         html_lit(b, "\">");
-        html_text(b, name);
+        html_text(b, words_backend(name, shown));
         html_lit(b, "</th>");
     }
     html_lit(b, "</tr>\n<tr>");

@@ -1,6 +1,7 @@
 #include "report/html.h"
 #include "report/pivot.h"
 #include "report/section.h"
+#include "report/words.h"
 #include <stdlib.h>
 
 static void row(const struct lookup *l, const char *op, const struct pivot *p, struct buf *b)
@@ -58,6 +59,7 @@ void section_operators(const struct lookup *l, struct buf *b)
                                          FACT_FALLBACK_BYTES};
     const char **ops;
     size_t count = lookup_scopes(l, keys, sizeof(keys) / sizeof(keys[0]), &ops);
+    char name[WORDS_BYTES];
     struct pivot p;
 
     section_verdicts_heading(l, VERDICT_OPERATORS, b);
@@ -69,7 +71,7 @@ void section_operators(const struct lookup *l, struct buf *b)
         html_lit(b, "<thead><tr><th>operator</th><th class=\"n\">layers</th>");
         for (size_t i = 0; i < p.count; i++) {
             html_lit(b, "<th class=\"nw\">");
-            html_text(b, p.columns[i]);
+            html_text(b, words_backend(p.columns[i], name));
             html_lit(b, "</th>");
         }
         html_lit(b, "<th class=\"n\">fallback, time</th><th class=\"n\">fallback, bytes</th>"

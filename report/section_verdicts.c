@@ -132,8 +132,10 @@ void section_verdicts_support(const struct fact *f, struct buf *b)
 
 static void support_row(const struct run_support *s, struct buf *b)
 {
+    char name[WORDS_BYTES];
+
     html_lit(b, "<tr><td>");
-    html_text(b, s->backend);
+    html_text(b, words_backend(s->backend, name));
     html_lit(b, "</td><td>");
     html_text(b, s->entry);
     html_lit(b, "</td><td>");

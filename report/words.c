@@ -217,3 +217,15 @@ const char *words_kind(const char *kind, char ret[WORDS_BYTES])
             *c = ' ';
     return ret;
 }
+
+const char *words_backend(const char *name, char ret[WORDS_BYTES])
+{
+    static const char *const names[][2] = {
+        {"vllm", "vLLM"}, {"sglang", "SGLang"}, {"trtllm", "TensorRT-LLM"}, {"ollama", "Ollama"}};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (!strcmp(name, names[i][0]))
+            name = names[i][1];
+    snprintf(ret, WORDS_BYTES, "%s", name);
+    return ret;
+}

@@ -23,6 +23,10 @@ const char *words_percent(double ratio, double error, char ret[WORDS_BYTES]);
 const char *words_tokens(double tokens, char ret[WORDS_BYTES]);
 const char *words_bytes(double bytes, char ret[WORDS_BYTES]);
 
+/* A backend as its makers write it: "vLLM" for vllm, "SGLang", "TensorRT-LLM" for trtllm, "Ollama";
+ * other names as they are. */
+const char *words_backend(const char *name, char ret[WORDS_BYTES]);
+
 /* A mixer kind as people write it: "KDA", "MLA", "GQA window"; other words as they are. */
 const char *words_kind(const char *kind, char ret[WORDS_BYTES]);
 

@@ -36,7 +36,7 @@ static void formats_support(void **state)
     }
     EXPECT("formats.support", UNKNOWN, "nothing is known about attention (bf16): why",
            UNKNOWN(FORMAT_SUPPORT, "attention|vllm|sm90"));
-    EXPECT("formats.support", UNKNOWN, "vllm on sm90: nothing is known about attention",
+    EXPECT("formats.support", UNKNOWN, "vLLM on sm90: nothing is known about attention",
            DROP(FORMAT_SUPPORT, "attention|vllm|sm90"));
     EXPECT("formats.support", UNKNOWN, "nothing is known about attention: why",
            UNKNOWN(FORMAT_OBSERVED, "attention"));
@@ -79,7 +79,7 @@ static void formats_declared(void **state)
            UNKNOWN(FORMAT_DECLARED, "attention"));
     EXPECT("formats.declared", WARN, "could not be read for attention",
            T(FORMAT_DECLARED, "attention", "unknown"));
-    EXPECT("formats.declared", PASS, "All 2 module classes", ABSENT(FORMAT_DISAGREES, "attention"));
+    EXPECT("formats.declared", PASS, "Each module class (2 in all)", ABSENT(FORMAT_DISAGREES, "attention"));
 }
 
 static void formats_findings(void **state)
@@ -109,7 +109,7 @@ static void operators_support(void **state)
            T(OPERATOR_SUPPORT, "attention.kda|vllm", "none"));
     EXPECT("operators.support", UNKNOWN, "nothing is known about attention.kda (why)",
            UNKNOWN(OPERATOR_SUPPORT, "attention.kda|vllm"));
-    EXPECT("operators.support", UNKNOWN, "sglang: nothing is known about attention.mla",
+    EXPECT("operators.support", UNKNOWN, "SGLang: nothing is known about attention.mla",
            DROP(OPERATOR_SUPPORT, "attention.mla|sglang"));
     EXPECT("operators.support", UNKNOWN, "nothing is known",
            T(OPERATOR_SUPPORT, "attention.kda|vllm", "fusedish"));
@@ -151,24 +151,45 @@ static void operators_known(void **state)
 
 /* --- item 3 --------------------------------------------------------------------------------- */
 
+static const struct spec no_ladder = {.key = FACT_STRESS_REACHED,
+                                      .scope = "",
+                                      .state = FACT_UNKNOWN,
+                                      .text = "no such family"};
+
 static void context_ladder(void **state)
 {
     (void)state;
-    EXPECT("context.ladder", UNKNOWN, "run for mla", DROP(STRESS_REACHED, "mla"));
-    EXPECT("context.ladder", UNKNOWN, "run for gqa", I(MODEL_LAYERS, "gqa", 1),
+    EXPECT("context.ladder", UNKNOWN, "run for MLA", DROP(STRESS_REACHED, "mla"));
+    EXPECT("context.ladder", UNKNOWN, "run for GQA", I(MODEL_LAYERS, "gqa", 1),
            I(MODEL_LAYERS, "", 5));
     EXPECT("context.ladder", PASS, "each of the 3 mixer kinds", I(MODEL_LAYERS, "gqa", 1),
            I(MODEL_LAYERS, "", 5), I(STRESS_REACHED, "gqa.window", 1048576));
-    EXPECT("context.ladder", UNKNOWN, "mixers of 2 layers are not known", I(MODEL_LAYERS, "", 6));
-    EXPECT("context.ladder", UNKNOWN, "mixers of the model are not known",
-           DROP(MODEL_LAYERS, "kda"), DROP(MODEL_LAYERS, "mla"));
+    EXPECT("context.ladder", UNKNOWN, "mixer of 2 layers is not known", I(MODEL_LAYERS, "", 6));
+    EXPECT("context.ladder", UNKNOWN, "mixers of the model are not known (no such family)",
+           DROP(MODEL_LAYERS, "kda"), DROP(MODEL_LAYERS, "mla"), no_ladder);
+    EXPECT("context.ladder", UNKNOWN, "run for MLA (no such family)", DROP(STRESS_REACHED, "mla"),
+           no_ladder);
+}
+
+/* A ladder that was not run at all leaves one unknown fact without a scope: nothing is judged of it
+ * but that there was no ladder. */
+static void context_of_no_kind_is_told_once(void **state)
+{
+    struct judged j;
+
+    (void)state;
+    judge_with("", &no_ladder, 1, 3, &j);
+    for (size_t i = 0; i < j.set.count; i++)
+        if (strncmp(j.set.items[i].text, ": ", 2) == 0)
+            fail_msg("%s judges what has no name%s", j.set.items[i].rule, j.set.items[i].text);
+    release(&j);
 }
 
 static void context_cache(void **state)
 {
     (void)state;
     EXPECT("context.cache", FAIL,
-           "mla: the cache should be linear in the context length, and is "
+           "MLA: the cache should be linear in the context length, and is "
            "constant",
            T(STRESS_GROWTH, "mla", "constant"));
     EXPECT("context.cache", FAIL, "is irregular", T(STRESS_GROWTH, "mla", "irregular"));
@@ -202,7 +223,7 @@ static void context_reached(void **state)
     EXPECT("context.reached", PASS, "", I(STRESS_REACHED, "mla", 1048576));
     EXPECT("context.reached", UNKNOWN, "up to 1048575 tokens", I(STRESS_REACHED, "mla", 1048575));
     EXPECT("context.reached", UNKNOWN,
-           "mla: measured up to 64K tokens of the 1M asked for (the ladder was not asked to go "
+           "MLA: measured up to 64K tokens of the 1M asked for (the ladder was not asked to go "
            "further); the "
            "shorter targets were reached",
            short_mla);
@@ -212,10 +233,10 @@ static void context_reached(void **state)
                   "extrapolated", short_mla);
     EXPECT("context.reached", UNKNOWN, "not known", UNKNOWN(STRESS_REACHED, "mla"));
     /* a growing cache is not settled, whatever the number of lengths */
-    EXPECT("context.reached", UNKNOWN, "kda", T(STRESS_GROWTH, "kda", "linear"),
+    EXPECT("context.reached", UNKNOWN, "KDA", T(STRESS_GROWTH, "kda", "linear"),
            T(STRESS_GROWTH_EXPECTED, "kda", "linear"));
-    EXPECT("context.reached", UNKNOWN, "kda", T(STRESS_GROWTH_EXPECTED, "kda", "plateau"));
-    EXPECT_POLICY(",\"context\":{\"constant_min_lengths\":4}", "context.reached", UNKNOWN, "kda",
+    EXPECT("context.reached", UNKNOWN, "KDA", T(STRESS_GROWTH_EXPECTED, "kda", "plateau"));
+    EXPECT_POLICY(",\"context\":{\"constant_min_lengths\":4}", "context.reached", UNKNOWN, "KDA",
                   I(STRESS_REACHED, "kda", 65536));
     /* two measured lengths and many predicted ones are too few */
     judge_with("", NULL, 0, 2, &j);
@@ -226,7 +247,7 @@ static void context_reached(void **state)
 static void context_decode(void **state)
 {
     (void)state;
-    EXPECT("context.decode", WARN, "kda: decode time on this host is linear",
+    EXPECT("context.decode", WARN, "KDA: decode time on this host is linear",
            T(STRESS_DECODE_GROWTH, "kda", "linear"));
     EXPECT("context.decode", UNKNOWN, "growth of decode time is not known",
            UNKNOWN(STRESS_DECODE_GROWTH, "kda"));
@@ -246,8 +267,8 @@ static void context_latency(void **state)
     EXPECT_POLICY(bound, "context.latency", UNKNOWN, "within the spread",
                   R(STRESS_DECODE, "mla", 2000000, 5000));
     EXPECT_POLICY(bound, "context.latency", PASS, "", R(STRESS_DECODE, "mla", 1990000, 5000));
-    EXPECT_POLICY(bound, "context.latency", FAIL, "mla", R(STRESS_DECODE, "mla", 2010000, 5000));
-    EXPECT_POLICY(bound, "context.latency", UNKNOWN, "mla", UNKNOWN(STRESS_DECODE, "mla"));
+    EXPECT_POLICY(bound, "context.latency", FAIL, "MLA", R(STRESS_DECODE, "mla", 2010000, 5000));
+    EXPECT_POLICY(bound, "context.latency", UNKNOWN, "MLA", UNKNOWN(STRESS_DECODE, "mla"));
 }
 
 /* --- item 4 --------------------------------------------------------------------------------- */
@@ -368,6 +389,7 @@ int main(void)
         cmocka_unit_test(operators_fallback_loss),
         cmocka_unit_test(operators_known),
         cmocka_unit_test(context_ladder),
+        cmocka_unit_test(context_of_no_kind_is_told_once),
         cmocka_unit_test(context_cache),
         cmocka_unit_test(context_reached),
         cmocka_unit_test(context_decode),

@@ -315,8 +315,8 @@ static void distribution_is_judged_from_its_own_facts(void **state)
     distribution(fewer, 1, "Partly downloadable", "the index names 2");
     distribution(fewer, 2, "Partly downloadable", "b (missing)");
     distribution(none, 3, "Not downloadable", "No weight file");
-    distribution(pointers, 3, "Unknown", "2 are Git LFS pointers and 0 could not be read");
-    distribution(unreadable, 3, "Unknown", "1 are Git LFS pointers and 1 could not be read");
+    distribution(pointers, 3, "Unknown", "looked at; Git LFS pointers: 2.");
+    distribution(unreadable, 3, "Unknown", "Git LFS pointers: 1; not readable: 1.");
     distribution(&one_unreadable, 1, "Unknown", "could not be looked at");
     distribution(&bad_index, 1, "Unknown", "(why)");
     distribution(&nothing, 1, "Unknown", "(why)");

@@ -108,6 +108,10 @@ static void test_kinds_are_spelled_as_people_do(void **state)
     assert_string_equal(words_kind("gqa.window.2", out), "GQA window 2");
     assert_string_equal(words_kind("key_decoupled", out), "key_decoupled");
     assert_string_equal(words_kind("kdax", out), "kdax");
+    assert_string_equal(words_backend("vllm", out), "vLLM");
+    assert_string_equal(words_backend("trtllm", out), "TensorRT-LLM");
+    assert_string_equal(words_backend("llama.cpp", out), "llama.cpp");
+    assert_string_equal(words_backend("vllm-xpu", out), "vllm-xpu");
 }
 
 static void test_rounded_numbers_out_of_range_are_question_marks(void **state)
