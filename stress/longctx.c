@@ -205,8 +205,9 @@ static double distance(const struct kinds_group *g, const struct ladder *l)
     return worst;
 }
 
-static int put_fit_values(struct run *r, const char *scope, const struct fit *f, const char *source,
-                          struct err *e)
+/* Resident memory comes in pages, so no constant is known better than they are large. */
+static int put_fit_values(struct run *r, const char *scope, const struct fit *f, double pages_bytes,
+                          const char *source, struct err *e)
 {
     bool level = f->growth == FIT_CONSTANT || f->growth == FIT_PLATEAU;
     double error = isfinite(f->slope_error) ? f->slope_error : 0;
@@ -216,7 +217,7 @@ static int put_fit_values(struct run *r, const char *scope, const struct fit *f,
         return rc;
     error = level || !isfinite(f->intercept_error) ? 0 : f->intercept_error;
     return fact_put_real(r->sink, FACT_STRESS_CACHE_CONSTANT, scope,
-                         level ? f->level : f->intercept, error, source, e);
+                         level ? f->level : f->intercept, fmax(error, pages_bytes), source, e);
 }
 
 static int put_cache(struct run *r, const struct kinds_group *g, const struct ladder *l,
@@ -227,6 +228,7 @@ static int put_cache(struct run *r, const struct kinds_group *g, const struct la
     struct fit_expectation want;
     struct fit_check check;
     struct fit f;
+    double pages_bytes = 0;
     char source[80];
     size_t n = 0;
 
@@ -234,6 +236,7 @@ static int put_cache(struct run *r, const struct kinds_group *g, const struct la
         const struct ladder_rung *u = &l->rungs[i];
         if (!u->reached || u->resident_bytes < 0)
             continue;
+        pages_bytes = fmax(pages_bytes, g->layers * (double)u->page_error_bytes);
         double pages = (double)u->page_error_bytes / (double)u->layout_bytes;
         fo.tolerance = fmax(fo.tolerance, fmin(pages, CACHE_TOLERANCE_MAX));
         p[n].x = (double)u->tokens;
@@ -262,7 +265,7 @@ static int put_cache(struct run *r, const struct kinds_group *g, const struct la
         rc = fact_put_text(r->sink, FACT_STRESS_CACHE_AGREES, g->scope,
                            check.verdict == FIT_AGREES ? "yes" : check.why, source, e);
     if (rc == 0)
-        rc = put_fit_values(r, g->scope, &f, source, e);
+        rc = put_fit_values(r, g->scope, &f, pages_bytes, source, e);
     if (rc == 0)
         rc = fact_put_real(r->sink, FACT_STRESS_CACHE_OFF, g->scope, distance(g, l), 0,
                            MEASURED ", page rounding left out", e);
