@@ -231,38 +231,19 @@ static void probe(struct counters_probe *p, char *detail, size_t detail_bytes)
     p->detail = detail;
 }
 
-static void choose_misses(struct counters *c)
-{
-    static const struct {
-        int event;
-        const char *name;
-    } presets[] = {
-        {PAPI_L3_TCM, "PAPI_L3_TCM"}, {PAPI_L2_TCM, "PAPI_L2_TCM"}, {PAPI_L2_DCM, "PAPI_L2_DCM"}};
-
-    for (size_t i = 0; i < sizeof(presets) / sizeof(presets[0]); i++) {
-        if (PAPI_query_event(presets[i].event) == PAPI_OK) {
-            c->miss_event = presets[i].event;
-            c->miss_name = presets[i].name;
-            return;
-        }
-    }
-}
-
 void counters_init(struct counters *c)
 {
     struct counters_probe p = {
         .expected_instructions = SPIN_INSTRUCTIONS, .enabled_ns = -1, .running_ns = -1};
     char detail[COUNTERS_WHY_BYTES] = "";
 
-    *c = (struct counters){.miss_name = ""};
+    *c = (struct counters){0};
     probe(&p, detail, sizeof(detail));
     c->state = counters_judge(&p, c->why);
-    if (c->state == COUNTERS_OK)
-        choose_misses(c);
 }
 
-/* Pass one: instructions and cycles, with the plausibility of every single delta. Returns true if
- * fn was run. */
+/* Instructions and cycles, with the plausibility of every single delta. Returns true if fn was run.
+ */
 static bool measure_hardware(struct counters *c, meter_fn *fn, void *ctx, struct counters_values *v)
 {
     static const int events[] = {PAPI_TOT_INS, PAPI_TOT_CYC};
@@ -288,23 +269,13 @@ static bool measure_hardware(struct counters *c, meter_fn *fn, void *ctx, struct
     return problem != NULL || strcmp(step, "PAPI_stop") == 0;
 }
 
-/* Pass two: the misses alone, so that nothing is multiplexed. */
-static void measure_misses(struct counters *c, meter_fn *fn, void *ctx, struct counters_values *v)
-{
-    long long got;
-    const char *step;
-
-    if (count(&c->miss_event, 1, fn, ctx, &got, &step) == PAPI_OK && got >= 0)
-        v->misses = got;
-}
-
 #else
 
 void counters_init(struct counters *c)
 {
     struct counters_probe p = {.error = ENOSYS, .detail = "built without PAPI"};
 
-    *c = (struct counters){.miss_name = ""};
+    *c = (struct counters){0};
     c->state = counters_judge(&p, c->why);
     (void)spin;
 }
@@ -316,14 +287,6 @@ static bool measure_hardware(struct counters *c, meter_fn *fn, void *ctx, struct
     (void)ctx;
     (void)v;
     return false;
-}
-
-static void measure_misses(struct counters *c, meter_fn *fn, void *ctx, struct counters_values *v)
-{
-    (void)c;
-    (void)fn;
-    (void)ctx;
-    (void)v;
 }
 
 #endif
@@ -338,7 +301,7 @@ static int64_t thread_cpu_ns(void)
 
 void counters_measure(struct counters *c, meter_fn *fn, void *ctx, struct counters_values *ret)
 {
-    struct counters_values v = {.misses = -1};
+    struct counters_values v = {0};
     struct rusage before = {0}, after = {0};
     bool ran = false;
 
@@ -352,9 +315,6 @@ void counters_measure(struct counters *c, meter_fn *fn, void *ctx, struct counte
     (void)getrusage(RUSAGE_THREAD, &after);
     v.minor_faults = after.ru_minflt - before.ru_minflt;
     v.major_faults = after.ru_majflt - before.ru_majflt;
-    v.switches_voluntary = after.ru_nvcsw - before.ru_nvcsw;
     v.switches_forced = after.ru_nivcsw - before.ru_nivcsw;
-    if (v.hardware && c->miss_event)
-        measure_misses(c, fn, ctx, &v);
     *ret = v;
 }

@@ -38,25 +38,22 @@ const char *counters_state_name(enum counters_state s); /* "ok", "restricted", .
 struct counters {
     enum counters_state state;
     char why[COUNTERS_WHY_BYTES]; /* one sentence; with COUNTERS_OK, what was verified */
-    int miss_event;               /* preset of the cache misses; 0: none here */
-    const char *miss_name;        /* "PAPI_L3_TCM"; "" if none */
 };
 
 /* One run of a piece of work. */
 struct counters_values {
-    bool hardware; /* the next three hold */
+    bool hardware; /* the next two hold */
     int64_t instructions, cycles;
-    int64_t misses;        /* of miss_name, from a pass of its own; -1: not counted */
     int64_t task_clock_ns; /* CPU time of this thread */
-    int64_t minor_faults, major_faults, switches_voluntary, switches_forced;
+    int64_t minor_faults, major_faults, switches_forced;
 };
 
 /* Probes. Never fails: what is missing is the state. No handle stays open. */
 void counters_init(struct counters *c);
 
 /* Runs fn(ctx) once under task clock, faults and context switches, with instructions and cycles in
- * the same pass where the state is ok, and once more for the misses. A negative or absurd delta
- * turns c's state into COUNTERS_IMPLAUSIBLE and `hardware` off. */
+ * the same pass where the state is ok. A negative or absurd delta turns c's state into
+ * COUNTERS_IMPLAUSIBLE and `hardware` off. */
 void counters_measure(struct counters *c, meter_fn *fn, void *ctx, struct counters_values *ret);
 
 #endif

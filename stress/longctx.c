@@ -305,13 +305,14 @@ static int put_quality(struct run *r, const struct kinds_group *g, const struct 
 {
     const struct ladder_rung *u = &l->rungs[l->longest];
     const struct counters_values *v = &l->counters;
-    char text[240];
+    char text[240], cpu[TEXT_NUMBER_BYTES];
 
     snprintf(text, sizeof(text),
-             "%s: %u epochs of %llu; in one more step %lld page faults from disk, %lld others, "
-             "%lld forced context switches",
+             "%s: %u epochs of %llu step%s; one more took %s of CPU time, with %lld page faults "
+             "from disk, %lld others, %lld forced context switches",
              meter_state_name(u->time.state), u->time.epochs,
-             (unsigned long long)u->time.iterations, (long long)v->major_faults,
+             (unsigned long long)u->time.iterations, u->time.iterations == 1 ? "" : "s",
+             text_duration((double)v->task_clock_ns, cpu), (long long)v->major_faults,
              (long long)v->minor_faults, (long long)v->switches_forced);
     int rc = fact_put_text(r->sink, FACT_STRESS_DECODE_QUALITY, g->scope, text, MEASURED, e);
     if (rc)
