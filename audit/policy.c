@@ -4,6 +4,7 @@
 #include "core/file.h"
 #include "core/json.h"
 #include "core/text.h"
+#include "probes/support.h"
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
@@ -43,7 +44,7 @@ static int parse_backends(const struct cJSON *list, struct policy *p, struct err
 {
     size_t n = json_count(list), i = 0;
     struct policy_backend *b;
-    char path[64];
+    char path[64], shown[64];
 
     if (json_kind(list) != JSON_ARRAY)
         return strict_kind("target.backends", "an array", list, e);
@@ -67,6 +68,11 @@ static int parse_backends(const struct cJSON *list, struct policy *p, struct err
         snprintf(path, sizeof path, "target.backends[%zu].hardware", i);
         if ((rc = parse_name(json_get(k, "hardware"), path, p, &b[i].hardware, e)))
             return rc;
+        if (!support_has_hardware(b[i].hardware))
+            return err_set(e, ERR_USAGE,
+                           "%s: no support table knows %s; write a word such as sm90, sm100, "
+                           "mi300, cuda, amd, x86 or any",
+                           path, text_plain(b[i].hardware, shown, sizeof shown));
         for (size_t j = 0; j < i; j++)
             if (!strcmp(b[i].name, b[j].name) && !strcmp(b[i].hardware, b[j].hardware))
                 return err_set(e, ERR_USAGE, "target.backends[%zu]: the same as entry %zu", i, j);

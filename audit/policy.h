@@ -54,10 +54,11 @@ struct policy {
 
 /* Reads a policy. Missing keys take the built-in value. ERR_USAGE, naming the key with its path and
  * where one is near the key that was meant ("target.backend: no such key; did you mean backends?"),
- * for an unknown key, a wrong type, a value out of range, an unknown or doubled item, backend or
- * context length, warn thresholds above their fail thresholds, and a version that is not
- * POLICY_VERSION; ERR_FORMAT for text that is not JSON; ERR_LIMIT past the limits above. *ret is
- * set on success only; release with policy_release. */
+ * for an unknown key, a wrong type, a value out of range, an unknown item, hardware that no support
+ * table names (support_has_hardware), an item, backend or context length that is doubled, warn
+ * thresholds above their fail thresholds, and a version that is not POLICY_VERSION; ERR_FORMAT for
+ * text that is not JSON; ERR_LIMIT past the limits above. *ret is set on success only; release with
+ * policy_release. */
 int policy_parse(const char *text, size_t bytes, struct policy *ret, struct err *e);
 
 /* Reads and parses a file; the path stands in front of the message. ERR_IO if it cannot be read. */

@@ -105,7 +105,9 @@ int64_t sql_get_int(const struct sql *q, int column)
 
 double sql_get_real(const struct sql *q, int column)
 {
-    return sql_is_null(q, column) ? (double)NAN : sqlite3_column_double(q->stmt, column);
+    return sqlite3_column_type(q->stmt, column) == SQLITE_NULL
+               ? (double)NAN
+               : sqlite3_column_double(q->stmt, column);
 }
 
 const char *sql_get_text(const struct sql *q, int column, struct mem_arena *a)
@@ -122,11 +124,6 @@ const char *sql_peek_text(const struct sql *q, int column)
     const unsigned char *text = sqlite3_column_text(q->stmt, column);
 
     return text ? (const char *)text : "";
-}
-
-bool sql_is_null(const struct sql *q, int column)
-{
-    return sqlite3_column_type(q->stmt, column) == SQLITE_NULL;
 }
 
 bool sql_twice(const struct db *db)

@@ -52,7 +52,6 @@ double sql_get_real(const struct sql *q, int column);
 const char *sql_get_text(const struct sql *q, int column, struct mem_arena *a);
 /* Text that lives until the next row; "" for NULL. */
 const char *sql_peek_text(const struct sql *q, int column);
-bool sql_is_null(const struct sql *q, int column);
 
 /* True if the last failure on this store was a key that comes twice. */
 bool sql_twice(const struct db *db);

@@ -1,4 +1,5 @@
 #include "model/confirm.h"
+#include "core/text.h"
 #include "model/census.h"
 #include "model/expect.h"
 #include "model/follow.h"
@@ -18,12 +19,6 @@ struct confirm {
     bool foreign;
 };
 
-static bool ends(const char *s, const char *end)
-{
-    size_t n = strlen(s), m = strlen(end);
-    return n >= m && !strcmp(s + n - m, end);
-}
-
 /* --- one module against what is expected of its name */
 
 static const char *shape_text(uint8_t dims, const uint64_t *shape, char ret[96])
@@ -38,7 +33,7 @@ static bool padded(struct confirm *k, const struct module *x, const struct expec
 {
     const struct tensor *t = module_data(x);
     uint64_t have = t ? tensor_elements(t) : 0;
-    if (!ends(hit->item->name, "A_log") || have <= hit->item->elements || t->dims != 1)
+    if (!text_ends(hit->item->name, "A_log") || have <= hit->item->elements || t->dims != 1)
         return false;
     tally_add(k->t, FINDING_NOTE, "padding", hit->layer,
               "self_attn.A_log has %llu values for %llu heads, %llu are padding",
@@ -79,10 +74,10 @@ static void unexpected(struct confirm *k, const struct module *x, const struct e
     char name[160];
     size_t n = x->module_bytes - (size_t)(hit->rest - x->name);
     const char *star = strstr(hit->rest, ".experts.");
-    if (ends(x->name, "inv_freq"))
+    if (text_ends(x->name, "inv_freq"))
         return;
     if (hit->place == EXPECT_OUTER && k->c->m->tied_embeddings &&
-        ends(module_data(x)->name, "lm_head.weight")) {
+        text_ends(module_data(x)->name, "lm_head.weight")) {
         tally_add(k->t, FINDING_NOTE, "head-stored-twice", TALLY_NO_LAYER,
                   "lm_head.weight is stored though the config ties it to the embedding");
         return;

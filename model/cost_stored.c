@@ -1,4 +1,5 @@
 #include "model/cost.h"
+#include "core/text.h"
 #include "model/expect.h"
 #include <stdlib.h>
 #include <string.h>
@@ -21,18 +22,12 @@ static bool integer(enum dtype t)
     }
 }
 
-static bool ends(const char *s, const char *end)
-{
-    size_t n = strlen(s), m = strlen(end);
-    return n >= m && !strcmp(s + n - m, end);
-}
-
 /* True if the tensor is a buffer and no parameter: integers that no scale turns into numbers, and
  * the table of rotary frequencies that old checkpoints carry. */
 static bool buffer(const struct module *x, const struct tensor *t)
 {
     if (x->role[MODULE_PLAIN] == t || x->role[MODULE_BIAS] == t)
-        return integer(t->dtype) || ends(t->name, "inv_freq");
+        return integer(t->dtype) || text_ends(t->name, "inv_freq");
     return x->tensors == 1 && x->role[MODULE_WEIGHT] == t && integer(t->dtype);
 }
 
@@ -75,7 +70,7 @@ static int count(struct expect_finder *f, const struct module *x, const struct t
     else if (numbers(x, hit.item, &n, e))
         return e->code;
     const struct expect *item = hit.item;
-    if (item && ends(item->name, "A_log") && n > item->elements) {
+    if (item && text_ends(item->name, "A_log") && n > item->elements) {
         s->params_padding += n - item->elements;
         s->padding_name = f->m->kda_fused ? "self_attn.forget_gate.A_log" : "self_attn.A_log";
     }

@@ -1,4 +1,5 @@
 #include "model/expect.h"
+#include "core/text.h"
 #include "model/family.h"
 #include <assert.h>
 #include <stdarg.h>
@@ -6,12 +7,6 @@
 #include <string.h>
 
 /* --- making a list */
-
-static bool ends(const char *s, const char *end)
-{
-    size_t n = strlen(s), m = strlen(end);
-    return n >= m && !strcmp(s + n - m, end);
-}
 
 /* Appends a parameter of the given shape; cols 0: a vector, taps 0: no third dimension. */
 static struct expect *add(struct expect_list *l, enum quant_class class, uint64_t rows,
@@ -34,9 +29,9 @@ static struct expect *add(struct expect_list *l, enum quant_class class, uint64_
     if (taps)
         x->shape[x->dims++] = taps;
     x->elements = rows * (cols ? cols : 1) * (taps ? taps : 1);
-    x->role = ends(x->name, ".weight") ? MODULE_WEIGHT
-              : ends(x->name, ".bias") ? MODULE_BIAS
-                                       : MODULE_PLAIN;
+    x->role = text_ends(x->name, ".weight") ? MODULE_WEIGHT
+              : text_ends(x->name, ".bias") ? MODULE_BIAS
+                                            : MODULE_PLAIN;
     x->base = (size_t)n - (x->role == MODULE_WEIGHT ? strlen(".weight")
                            : x->role == MODULE_BIAS ? strlen(".bias")
                                                     : 0);

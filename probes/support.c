@@ -254,15 +254,6 @@ void support_release(struct support *s)
     *s = (struct support){0};
 }
 
-bool support_has_backend(const struct support *s, const char *backend)
-{
-    for (int k = 0; k < SUPPORT_KINDS; k++)
-        for (size_t i = 0; i < s->tables[k].count; i++)
-            if (strcmp(s->tables[k].rows[i].backend, backend) == 0)
-                return true;
-    return false;
-}
-
 /* --- asking -------------------------------------------------------------------------------- */
 
 struct question {

@@ -118,8 +118,6 @@ void support_operator(const struct support *s, const char *backend, const char *
 
 void support_answer_release(struct support_answer *a);
 
-/* True if a table has a row of that backend: tells a wrong name from a thin table. */
-bool support_has_backend(const struct support *s, const char *backend);
 /* True if the word may stand in the hardware column, so a policy may ask for it. */
 bool support_has_hardware(const char *hardware);
 

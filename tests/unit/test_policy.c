@@ -156,7 +156,7 @@ static void unknown_keys_are_named_with_their_path(void **state)
             "target.backend: no such key; did you mean backends?");
     rejects("{\"target\":{\"context\":[\"1M\"]}}", ERR_USAGE,
             "target.context: no such key; did you mean context_lengths?");
-    rejects("{\"target\":{\"backends\":[{\"name\":\"a\",\"hardware\":\"b\"},"
+    rejects("{\"target\":{\"backends\":[{\"name\":\"a\",\"hardware\":\"sm90\"},"
             "{\"name\":\"a\",\"hardwear\":\"b\"}]}}",
             ERR_USAGE, "target.backends[1].hardwear: no such key; did you mean hardware?");
     rejects("{\"context\":{\"cache_off_ratio\":1}}", ERR_USAGE,
@@ -232,6 +232,8 @@ static void values_out_of_range_are_named(void **state)
     rejects("{\"required\":[]}", ERR_USAGE, "required: must name at least one item");
     rejects("{\"name\":\"\"}", ERR_USAGE, "name: must not be empty");
     rejects("{\"name\":\"a\\nb\"}", ERR_USAGE, "name: must not hold");
+    rejects("{\"target\":{\"backends\":[{\"name\":\"a\",\"hardware\":\"h100\"}]}}", ERR_USAGE,
+            "target.backends[0].hardware: no support table knows h100");
     rejects("{\"target\":{\"backends\":[{\"name\":\"a|b\",\"hardware\":\"c\"}]}}", ERR_USAGE,
             "target.backends[0].name: must not hold |");
 }
@@ -248,8 +250,8 @@ static void unknown_and_doubled_words_are_named(void **state)
     rejects("{\"fail_on\":\"pass\"}", ERR_USAGE, "fail_on: pass: no such");
     rejects("{\"target\":{\"context_lengths\":[\"1M\",\"4K\",\"1024K\"]}}", ERR_USAGE,
             "target.context_lengths[2]: this length is there already");
-    rejects("{\"target\":{\"backends\":[{\"name\":\"a\",\"hardware\":\"b\"},"
-            "{\"name\":\"a\",\"hardware\":\"c\"},{\"name\":\"a\",\"hardware\":\"b\"}]}}",
+    rejects("{\"target\":{\"backends\":[{\"name\":\"a\",\"hardware\":\"sm90\"},"
+            "{\"name\":\"a\",\"hardware\":\"any\"},{\"name\":\"a\",\"hardware\":\"sm90\"}]}}",
             ERR_USAGE, "target.backends[2]: the same as entry 0");
     rejects("{\"name\":\"a\",\"name\":\"b\"}", ERR_FORMAT, "name");
 }
@@ -277,7 +279,7 @@ static void limits_are_named(void **state)
     buf_init(&b, POLICY_BYTES_MAX);
     buf_adds(&b, "{\"target\":{\"backends\":[");
     for (int i = 0; i <= POLICY_BACKENDS_MAX; i++)
-        buf_addf(&b, "%s{\"name\":\"b%d\",\"hardware\":\"h\"}", i ? "," : "", i);
+        buf_addf(&b, "%s{\"name\":\"b%d\",\"hardware\":\"any\"}", i ? "," : "", i);
     buf_adds(&b, "]}}");
     rejects(b.data, ERR_LIMIT, "target.backends: 33 entries, at most 32");
     b.len = 0;
