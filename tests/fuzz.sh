@@ -3,14 +3,19 @@
 set -eu
 t=${1:-}
 seconds=${2:-60}
-[ -n "$t" ] && [ -e "tests/fuzz/fuzz_$t.c" ] || {
-    echo "usage: make fuzz T=$(ls tests/fuzz/fuzz_*.c | sed 's/.*fuzz_\(.*\)\.c/\1/' | paste -sd'|') [SECONDS=60]"
+if [ ! -e "tests/fuzz/fuzz_$t.c" ]; then
+    names=$(find tests/fuzz -name 'fuzz_*.c' | sed 's/.*fuzz_\(.*\)\.c/\1/' | sort | paste -sd'|')
+    echo "usage: make fuzz T=$names [SECONDS=60]" >&2
     exit 2
-}
+fi
 b=build/fuzz
+# the libraries as the Makefile finds them: PAPI only where it is
+libs="libcrypto sqlite3 libcjson"
+if pkg-config --exists papi; then libs="$libs papi"; fi
 mkdir -p "$b" "tests/fuzz/corpus/$t"
 make -s CC=clang MODE=asan CFLAGS='-fsanitize=fuzzer-no-link' B=$b/tree $b/tree/libassay.a
+# shellcheck disable=SC2046,SC2086
 clang -std=c17 -I. -I$b/tree -D_GNU_SOURCE -g -O1 -fsanitize=fuzzer,address,undefined \
     -o "$b/fuzz_$t" "tests/fuzz/fuzz_$t.c" $b/tree/libassay.a \
-    $(pkg-config --libs libcrypto sqlite3 libcjson papi) -lm -pthread
+    $(pkg-config --libs $libs) -lm -pthread
 exec "$b/fuzz_$t" -max_total_time="$seconds" -timeout=10 "tests/fuzz/corpus/$t"
