@@ -128,8 +128,9 @@ void model_release(struct model *m);
 const char *model_mixer_name(enum mixer_kind k);       /* "kda", "mla", "gqa", "key_decoupled" */
 const char *model_residual_name(enum residual_kind k); /* "add", "attnres", "attnres_block" */
 const char *model_ffn_name(enum ffn_kind k);           /* "dense", "moe", "moe.latent", "none" */
-const char *model_act_name(enum ffn_act a);            /* as golden SPEC.md spells it: "situ" */
-const char *model_score_name(enum router_score s);     /* as SPEC.md spells it: "sigmoid" */
+/* As tests/vectors/SPEC.md spells them: "situ", "sigmoid". */
+const char *model_act_name(enum ffn_act a);
+const char *model_score_name(enum router_score s);
 /* Layers of that kind. */
 uint32_t model_count(const struct model *m, enum mixer_kind k);
 /* Streams that the residual before the head looks at: stored blocks plus the running sum;

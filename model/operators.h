@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 /* The operators that a model needs: X(enumerator, name, what it is). The names key the coverage
- * tables; where golden SPEC.md defines an operator, the name is the one it has there. */
+ * tables; where tests/vectors/SPEC.md defines an operator, the name is the one it has there. */
 #define OPERATORS_TABLE(X)                                                                       \
     X(GQA, "attention.gqa", "softmax attention, grouped key and value heads")                    \
     X(WINDOW, "attention.window", "softmax attention within a sliding window")                   \

@@ -2,7 +2,7 @@
 #define STRESS_ACT_H
 #include "model/model.h"
 
-/* Activations of feed-forward layers, as golden SPEC.md spells them. */
+/* Activations of feed-forward layers, as tests/vectors/SPEC.md spells them. */
 enum act_kind { ACT_SILU, ACT_SITU, ACT_RELU2, ACT_IDENTITY, ACTS };
 
 /* "silu", "situ", "relu2", "identity". */

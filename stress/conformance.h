@@ -5,8 +5,8 @@
 #include <stddef.h>
 
 /* Checks the kernels against numbers that were computed elsewhere: a conformance file is a
- * safetensors file with an operator's inputs, parameters and results (golden SPEC.md, printed in
- * the README). */
+ * safetensors file with an operator's inputs, parameters and results, as tests/vectors/SPEC.md
+ * defines it. */
 
 enum conformance_state {
     CONFORMANCE_PASS,

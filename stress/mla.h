@@ -33,8 +33,8 @@ struct mla_ops {
 void mla_init(struct mla_ops *ops, unsigned cpu_mask);
 size_t mla_scratch_bytes(const struct mla_shape *s); /* of decode */
 
-/* The expanded form, as SPEC.md writes it, over all tokens: keys w_uk c and values w_uv c are
- * formed for each token and head. All F32; q_nope [T][heads][nope_dim], q_rope
+/* The expanded form, as tests/vectors/SPEC.md writes it, over all tokens: keys w_uk c and values
+ * w_uv c are formed for each token and head. All F32; q_nope [T][heads][nope_dim], q_rope
  * [T][heads][rope_dim] (NULL if rope_dim is 0), ret_out [T][heads][value_dim]. */
 void mla_expanded(const struct mla_shape *s, const float *q_nope, const float *q_rope,
                   const float *c, const float *k_rope, const float *w_uk, const float *w_uv,
