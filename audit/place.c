@@ -28,7 +28,7 @@ int place_hash(const struct local *l, const struct options *o, struct manifest *
 
     for (size_t i = 0; i < l->file_count; i++)
         paths[i] = l->files[i].path;
-    int rc = manifest_hash(l->real_path, paths, l->file_count, o->threads, &progress, ret, e);
+    int rc = manifest_hash(l->folder, paths, l->file_count, o->threads, &progress, ret, e);
     log_progress_done();
     log_detail("hashing %zu files: %s", l->file_count,
                text_duration((double)(clock_ns() - start), time));

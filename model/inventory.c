@@ -20,35 +20,47 @@ static char *keep(struct inventory *inv, const char *s)
     return mem_arena_strndup(&inv->arena, s, strlen(s));
 }
 
-int inventory_add_header(struct inventory *inv, const char *path, uint64_t file_bytes,
-                         const struct safetensors *header, struct err *e)
+int inventory_add_tensors(struct inventory *inv, const struct inventory_shard *shard,
+                          const struct tensor *tensors, struct err *e)
 {
     for (size_t i = 0; i < inv->shard_count; i++)
-        if (strcmp(inv->shards[i].path, path) == 0)
+        if (strcmp(inv->shards[i].path, shard->path) == 0)
             return err_set(e, ERR_USAGE, "the shard was added before");
     if (inv->shard_count == INVENTORY_SHARDS_MAX)
         return err_set(e, ERR_LIMIT, "more than %d shards", INVENTORY_SHARDS_MAX);
-    if (header->count > INVENTORY_TENSORS_MAX - inv->count)
+    if (shard->tensors > INVENTORY_TENSORS_MAX - inv->count)
         return err_set(e, ERR_LIMIT, "more than %d tensors in all", INVENTORY_TENSORS_MAX);
     inv->shards =
         mem_grow(inv->shards, &inv->shard_cap, inv->shard_count + 1, sizeof(*inv->shards));
-    inv->shards[inv->shard_count] = (struct inventory_shard){.path = keep(inv, path),
-                                                             .file_bytes = file_bytes,
-                                                             .end_bytes = header->end_bytes,
-                                                             .data_offset = header->data_offset,
-                                                             .tensors = header->count};
-    if (header->count)
+    inv->shards[inv->shard_count] = *shard;
+    inv->shards[inv->shard_count].path = keep(inv, shard->path);
+    if (shard->tensors)
         inv->tensors =
-            mem_grow(inv->tensors, &inv->cap, inv->count + header->count, sizeof(*inv->tensors));
-    for (size_t i = 0; i < header->count; i++) {
-        struct tensor t = header->tensors[i];
+            mem_grow(inv->tensors, &inv->cap, inv->count + shard->tensors, sizeof(*inv->tensors));
+    for (size_t i = 0; i < shard->tensors; i++) {
+        struct tensor t = tensors[i];
         t.name = keep(inv, t.name);
-        t.dtype_text = t.dtype == DTYPE_UNKNOWN ? keep(inv, t.dtype_text) : dtype_name(t.dtype);
+        if (t.dtype != DTYPE_UNKNOWN)
+            t.dtype_text = dtype_name(t.dtype);
+        else if (!t.format) /* those of a format are static */
+            t.dtype_text = keep(inv, t.dtype_text);
         t.shard = (uint32_t)inv->shard_count;
         inv->tensors[inv->count++] = t;
     }
     inv->shard_count++;
     return 0;
+}
+
+int inventory_add_header(struct inventory *inv, const char *path, uint64_t file_bytes,
+                         const struct safetensors *header, struct err *e)
+{
+    struct inventory_shard shard = {.path = path,
+                                    .file_bytes = file_bytes,
+                                    .end_bytes = header->end_bytes,
+                                    .data_offset = header->data_offset,
+                                    .tensors = header->count};
+
+    return inventory_add_tensors(inv, &shard, header->tensors, e);
 }
 
 int inventory_add_safetensors(struct inventory *inv, const char *path, uint64_t file_bytes,

@@ -17,7 +17,7 @@ struct inventory_shard {
     const char *path;     /* relative to the subject's folder, as the index names it */
     uint64_t file_bytes;  /* size of the file */
     uint64_t end_bytes;   /* what its header says the size must be */
-    uint64_t data_offset; /* where tensor data starts: 8 + header length */
+    uint64_t data_offset; /* where tensor data starts; of safetensors 8 + header length */
     size_t tensors;
 };
 
@@ -49,6 +49,10 @@ struct safetensors; /* model/safetensors.h */
  * before. */
 int inventory_add_header(struct inventory *inv, const char *path, uint64_t file_bytes,
                          const struct safetensors *header, struct err *e);
+
+/* The same of any container: shard->tensors of them, which are copied, as is the path. */
+int inventory_add_tensors(struct inventory *inv, const struct inventory_shard *shard,
+                          const struct tensor *tensors, struct err *e);
 
 struct shard_index; /* model/index.h */
 

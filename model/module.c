@@ -328,6 +328,8 @@ const char *module_format(const struct module *x, uint64_t elements, char ret[MO
     const struct tensor *t = module_data(x);
     if (!t)
         return strcpy(ret, "unknown");
+    if (t->format) /* a block of GGUF has its scales in it */
+        return print(ret, "%s", t->format);
     if (x->role[MODULE_PACKED] == t)
         return packed_format(x, t, elements, ret);
     if (x->role[MODULE_QWEIGHT] == t)

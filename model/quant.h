@@ -47,6 +47,7 @@ enum quant_class {
  *   mlx-intB-gN mlx-fpB-gN         weight U32, scales; biases only for integers
  *   bnb-nf4 bnb-int8               bitsandbytes
  *   exl3                           trellis I16
+ *   gguf-q4_k ...                  a GGUF type that comes in blocks (model/gguf_type.h)
  *   i8 u8 i16 i32 i64 ...          an integer tensor without any scale: the dtype in lower case
  *   unknown                        none of these
  *

@@ -11,6 +11,8 @@ struct tensor {
     const char *name;       /* any UTF-8 but NUL; owned by the inventory */
     const char *dtype_text; /* as the header spells it */
     enum dtype dtype;
+    const char *format; /* of a GGUF type that comes in blocks: "gguf-q4_k", static, and dtype is
+                           DTYPE_UNKNOWN; NULL for all others */
     uint8_t dims;
     uint64_t shape[TENSOR_DIMS_MAX];
     uint64_t offset; /* first byte in the shard's file */

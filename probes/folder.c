@@ -54,12 +54,24 @@ static int resolve_path(const char *path, char ret[FILE_PATH_BYTES], struct err 
     free(real);
     if (stat(ret, &st) != 0)
         return err_set(e, ERR_IO, "%s cannot be opened: %s", plain, strerror(errno));
-    if (!S_ISDIR(st.st_mode))
-        return err_set(e, ERR_UNSUPPORTED,
-                       "%s is a file, not a folder: name the folder that holds it and its "
-                       "config.json",
-                       plain);
+    if (!S_ISDIR(st.st_mode) && !S_ISREG(st.st_mode))
+        return err_set(e, ERR_UNSUPPORTED, "%s is neither a folder nor a regular file", plain);
     return 0;
+}
+
+/* A file: its folder to f->real_path, its name to f->file, both as path has them. */
+static int enter_parent(const char *path, struct folder *f, struct err *e)
+{
+    const char *slash = strrchr(path, '/');
+    char parent[FILE_PATH_BYTES];
+    int n = slash == path ? snprintf(parent, sizeof(parent), "/")
+            : slash       ? snprintf(parent, sizeof(parent), "%.*s", (int)(slash - path), path)
+                          : snprintf(parent, sizeof(parent), ".");
+
+    if (n < 0 || (size_t)n >= sizeof(parent))
+        return err_set(e, ERR_LIMIT, "a path of over %d bytes", FILE_PATH_BYTES);
+    snprintf(f->file, sizeof(f->file), "%s", slash ? slash + 1 : path);
+    return resolve_path(parent, f->real_path, e);
 }
 
 /* A cache entry: goes on to the snapshot that refs/main names. */
@@ -133,7 +145,9 @@ int folder_resolve(const char *path, struct folder *ret, struct err *e)
     struct folder *f = mem_alloc(1, sizeof(*f));
     int rc = resolve_path(path, f->real_path, e);
 
-    if (!rc) {
+    if (!rc && !is_folder(f->real_path))
+        rc = enter_parent(path, f, e);
+    if (!rc && !f->file[0]) {
         const char *name = strrchr(f->real_path, '/') + 1;
         if (text_starts(name, "models--") && exists_in(f->real_path, "snapshots") &&
             !exists_in(f->real_path, "config.json"))

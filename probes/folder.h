@@ -10,6 +10,7 @@
 
 struct folder {
     char real_path[FILE_PATH_BYTES];
+    char file[FILE_PATH_BYTES];  /* the file's name in it, if the subject is a file; otherwise "" */
     const char *kind;            /* "folder", "git clone", "hub cache snapshot" */
     char revision[41];           /* of a hub cache snapshot: its commit; otherwise "" */
     char repo[256];              /* of a hub cache snapshot: "org/name"; otherwise "" */
@@ -17,9 +18,10 @@ struct folder {
                                   */
 };
 
-/* Resolves path. A hub cache entry ("models--org--name") stands for the snapshot that its refs/main
+/* Resolves path. A file stands for itself: real_path is then its folder, as the path names it, and
+ * links at the file itself are not followed. A hub cache entry ("models--org--name") stands for the snapshot that its refs/main
  * names. ERR_NOTFOUND if there is nothing, or a cache entry without that snapshot; ERR_UNSUPPORTED
- * if it is a file; ERR_IO if it may not be read. */
+ * if it is a device or a FIFO; ERR_IO if it may not be read. */
 int folder_resolve(const char *path, struct folder *ret, struct err *e);
 
 /* The names in the folder that end in one of the suffixes ({...NULL}) and do not start with a dot,

@@ -1,5 +1,6 @@
 #include "probes/header.h"
 #include "core/file.h"
+#include "core/text.h"
 #include "model/pointer.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,11 +26,10 @@ static void refuse(const char *full, const struct err *e, struct header *h)
         set(h, LOCAL_MISSING, "is not in the folder; download it");
 }
 
-/* What starts in the file: a pointer, another format, or a header of *ret bytes (then true). */
-static bool read_length(int fd, struct header *h, uint64_t *ret)
+/* The first bytes: nothing, or a pointer? False if there is nothing more to read. */
+static bool read_first(int fd, struct header *h, char first[POINTER_BYTES_MAX], size_t *ret)
 {
-    char first[POINTER_BYTES_MAX];
-    size_t n = h->size_bytes < sizeof(first) ? (size_t)h->size_bytes : sizeof(first);
+    size_t n = h->size_bytes < POINTER_BYTES_MAX ? (size_t)h->size_bytes : POINTER_BYTES_MAX;
     struct err e = {0};
 
     if (h->size_bytes == 0) {
@@ -45,6 +45,15 @@ static bool read_length(int fd, struct header *h, uint64_t *ret)
         pointer_words(first, n, h->message, sizeof(h->message));
         return false;
     }
+    *ret = n;
+    return true;
+}
+
+/* Another format, or a header of *ret bytes (then true). */
+static bool read_length(const char *first, size_t n, struct header *h, uint64_t *ret)
+{
+    struct err e = {0};
+
     if (safetensors_header_bytes(first, n, h->size_bytes, ret, &e) == 0)
         return true;
     bool cut =
@@ -71,12 +80,57 @@ static void read_content(int fd, const char *path, uint64_t bytes, struct header
     free(text);
 }
 
-void header_read(const char *dir, const char *path, struct header *ret)
+/* A GGUF header tells its length only at its end, so the window grows until it is all there. */
+static void read_gguf(int fd, const char *path, struct header *h)
+{
+    struct err e = {0};
+    bool more = true;
+    int rc = 0;
+
+    for (uint64_t bytes = GGUF_WINDOW_BYTES; more && !rc; bytes *= 2) {
+        void *window = NULL;
+        size_t n = (size_t)(bytes < h->size_bytes ? bytes : h->size_bytes);
+        if (mem_try(n, 1, &window, &e) || file_read_at(fd, window, n, 0, &e)) {
+            set(h, LOCAL_UNREADABLE, e.msg);
+            free(window);
+            return;
+        }
+        rc = gguf_parse(path, window, n, h->size_bytes, &h->findings, &more, &h->gguf, &e);
+        free(window);
+    }
+    if (!rc) {
+        h->parsed = h->is_gguf = true;
+        rc = gguf_check_size(&h->gguf, h->size_bytes, &e);
+    }
+    if (rc)
+        set(h, text_starts(e.msg, "is short") ? LOCAL_SHORT : LOCAL_MALFORMED, e.msg);
+}
+
+static void read_container(int fd, const char *path, enum container container, struct header *h)
+{
+    char first[POINTER_BYTES_MAX];
+    uint64_t bytes;
+    size_t n;
+
+    if (!read_first(fd, h, first, &n))
+        return;
+    if (container == CONTAINER_SAFETENSORS) {
+        if (read_length(first, n, h, &bytes))
+            read_content(fd, path, bytes, h);
+    } else if (gguf_looks(first, n)) {
+        read_gguf(fd, path, h);
+    } else {
+        snprintf(h->message, sizeof(h->message), "is not GGUF: it is %s",
+                 container_name(container_of(path, first, n, h->size_bytes)));
+        h->state = LOCAL_MALFORMED;
+    }
+}
+
+void header_read(const char *dir, const char *path, enum container container, struct header *ret)
 {
     char full[FILE_PATH_BYTES];
     struct file_stat st;
     struct err e = {0};
-    uint64_t bytes;
     int fd;
 
     *ret = (struct header){.state = LOCAL_OK};
@@ -89,8 +143,7 @@ void header_read(const char *dir, const char *path, struct header *ret)
         return;
     }
     ret->size_bytes = ret->hole_offset = st.size_bytes;
-    if (read_length(fd, ret, &bytes))
-        read_content(fd, path, bytes, ret);
+    read_container(fd, path, container, ret);
     off_t hole = lseek(fd, 0, SEEK_HOLE);
     if (hole >= 0 && (uint64_t)hole < st.size_bytes)
         ret->hole_offset = (uint64_t)hole;
@@ -99,7 +152,9 @@ void header_read(const char *dir, const char *path, struct header *ret)
 
 void header_release(struct header *h)
 {
-    if (h->parsed)
+    if (h->parsed && h->is_gguf)
+        gguf_release(&h->gguf);
+    else if (h->parsed)
         safetensors_release(&h->content);
     finding_list_release(&h->findings);
     *h = (struct header){0};

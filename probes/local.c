@@ -4,8 +4,10 @@
 #include "core/json.h"
 #include "core/pool.h"
 #include "core/text.h"
+#include "model/gguf_set.h"
 #include "model/pointer.h"
 #include "probes/folder.h"
+#include "probes/foreign.h"
 #include "probes/header.h"
 #include "probes/listing.h"
 #include <inttypes.h>
@@ -88,7 +90,7 @@ static int read_text(struct local *l, const char *name, size_t max, const char *
 {
     char full[FILE_PATH_BYTES];
     struct buf b;
-    int rc = file_join(l->real_path, name, full, e);
+    int rc = file_join(l->folder, name, full, e);
 
     if (rc)
         return rc;
@@ -128,7 +130,7 @@ static void read_index(struct local *l, struct local_file *f)
     struct buf b;
 
     buf_init(&b, INDEX_BYTES_MAX);
-    int rc = file_join(l->real_path, f->path, full, &e);
+    int rc = file_join(l->folder, f->path, full, &e);
     if (!rc)
         rc = file_read(full, &b, &e);
     enum local_state state = rc == ERR_NOTFOUND ? LOCAL_MISSING : LOCAL_UNREADABLE;
@@ -149,31 +151,15 @@ static void read_index(struct local *l, struct local_file *f)
         trouble(l, f, state, e.msg);
 }
 
-/* Sizes of files that are listed and not read. */
+/* Files that are listed and not read. */
 static void check_other(struct local *l, struct local_file *f)
 {
-    char full[FILE_PATH_BYTES];
-    struct file_stat st;
-    struct err e = {0};
-    int fd;
-    int rc = file_join(l->real_path, f->path, full, &e);
+    char message[ERR_MSG_BYTES];
+    enum local_state state;
 
-    if (!rc)
-        rc = file_open(full, &fd, &st, &e);
-    if (rc) {
-        trouble(l, f, rc == ERR_NOTFOUND ? LOCAL_MISSING : LOCAL_UNREADABLE, e.msg);
-        return;
-    }
-    f->size_bytes = st.size_bytes;
-    char first[POINTER_BYTES_MAX], words[ERR_MSG_BYTES];
-    size_t n = st.size_bytes < sizeof(first) ? (size_t)st.size_bytes : sizeof(first);
-    if (file_read_at(fd, first, n, 0, &e))
-        trouble(l, f, LOCAL_UNREADABLE, e.msg);
-    else if (pointer_looks(first, n))
-        trouble(l, f, LOCAL_POINTER, pointer_words(first, n, words, sizeof(words)));
-    else if (n == 0)
-        trouble(l, f, LOCAL_EMPTY, "is empty: it has 0 bytes");
-    close(fd);
+    foreign_look(l->folder, f, message, &state);
+    if (state != LOCAL_OK)
+        trouble(l, f, state, message);
 }
 
 /* --- headers ---------------------------------------------------------------------------------- */
@@ -182,7 +168,9 @@ struct reading {
     const struct local *local;
     const size_t *files; /* [count] numbers of the files to read */
     size_t count;
-    struct header *headers; /* [count] */
+    struct header *headers;  /* [count] */
+    struct gguf_part *parts; /* [part_count] of the headers that are GGUF, as they are taken */
+    size_t part_count;
     const struct progress *progress;
     atomic_size_t done;
 };
@@ -192,14 +180,35 @@ static void read_one(void *ctx, size_t i, unsigned worker)
     struct reading *r = ctx;
 
     (void)worker;
-    header_read(r->local->real_path, r->local->files[r->files[i]].path, &r->headers[i]);
+    const struct local_file *f = &r->local->files[r->files[i]];
+    header_read(r->local->folder, f->path, f->container, &r->headers[i]);
     size_t done = atomic_fetch_add(&r->done, 1) + 1;
     if (r->progress && r->progress->tick)
         r->progress->tick(r->progress->ctx, "reading headers", done, r->count, "files");
 }
 
+/* A GGUF header leaves its place to the list of parts. Padding behind the last tensor is there or
+ * not, so a file that is long enough has the size that it must have. */
+static int take_gguf(struct local *l, const struct local_file *f, struct reading *r,
+                     struct header *h, struct err *e)
+{
+    const struct gguf *g = &h->gguf;
+    uint64_t end = h->size_bytes > g->end_bytes ? h->size_bytes : g->end_bytes;
+    struct inventory_shard shard = {.path = f->path,
+                                    .file_bytes = h->size_bytes,
+                                    .end_bytes = end,
+                                    .data_offset = g->data_offset,
+                                    .tensors = g->count};
+    int rc = inventory_add_tensors(&l->inventory, &shard, g->tensors, e);
+
+    r->parts[r->part_count++] = (struct gguf_part){.path = f->path, .gguf = h->gguf};
+    h->parsed = false;
+    return rc;
+}
+
 /* Takes one file's header into the subject. */
-static int take(struct local *l, struct local_file *f, struct header *h, struct err *e)
+static int take(struct local *l, struct local_file *f, struct reading *r, struct header *h,
+                struct err *e)
 {
     f->size_bytes = h->size_bytes;
     for (size_t i = 0; i < h->findings.count; i++)
@@ -209,6 +218,8 @@ static int take(struct local *l, struct local_file *f, struct header *h, struct 
         trouble(l, f, h->state, h->message);
     if (!h->parsed || f->role != LOCAL_SHARD)
         return 0;
+    if (h->is_gguf)
+        return take_gguf(l, f, r, h, e);
     return inventory_add_header(&l->inventory, f->path, h->size_bytes, &h->content, e);
 }
 
@@ -234,8 +245,23 @@ static void report_holes(struct local *l, const struct reading *r)
             text_plain(first->path, plain, sizeof(plain)), offset);
 }
 
+/* Compares the parts of a GGUF model, and keeps the metadata. False if they do not make it up. */
+static bool judge_parts(struct local *l, struct reading *r)
+{
+    struct gguf_set set = {.whole = true};
+
+    if (r->part_count == 0)
+        return true;
+    gguf_set_check(r->parts, r->part_count, &l->findings, &set);
+    l->gguf = r->parts[set.first].gguf;
+    r->parts[set.first].gguf = (struct gguf){0};
+    l->has_gguf = true;
+    l->gguf_parts = set.count;
+    return set.whole;
+}
+
 static int read_headers(struct local *l, unsigned threads, const struct progress *progress,
-                        struct err *e)
+                        bool *ret_whole, struct err *e)
 {
     size_t *files = mem_alloc(l->file_count, sizeof(*files));
     struct reading r = {.local = l, .files = files, .progress = progress};
@@ -244,6 +270,7 @@ static int read_headers(struct local *l, unsigned threads, const struct progress
         if (l->files[i].role == LOCAL_SHARD || l->files[i].role == LOCAL_SPARE)
             files[r.count++] = i;
     r.headers = mem_alloc(r.count, sizeof(*r.headers));
+    r.parts = mem_alloc(r.count, sizeof(*r.parts));
     atomic_init(&r.done, 0);
     int rc = pool_run(threads, r.count, read_one, &r, e);
     if (!rc)
@@ -252,12 +279,16 @@ static int read_headers(struct local *l, unsigned threads, const struct progress
         struct local_file *f = &l->files[files[i]];
         char plain[300];
         if (!rc) {
-            rc = take(l, f, &r.headers[i], e);
+            rc = take(l, f, &r, &r.headers[i], e);
             if (rc)
                 err_wrap(e, "%s", text_plain(f->path, plain, sizeof(plain)));
         }
         header_release(&r.headers[i]);
     }
+    *ret_whole = judge_parts(l, &r);
+    for (size_t i = 0; i < r.part_count; i++)
+        gguf_release(&r.parts[i].gguf);
+    free(r.parts);
     free(r.headers);
     free(files);
     return rc;
@@ -283,6 +314,14 @@ static void report_links(struct local *l, const struct folder *folder)
                     text_plain(first, from, sizeof(from)), text_plain(kept, to, sizeof(to)));
 }
 
+static bool has_gguf_shards(const struct local *l)
+{
+    for (size_t i = 0; i < l->file_count; i++)
+        if (l->files[i].role == LOCAL_SHARD && l->files[i].container == CONTAINER_GGUF)
+            return true;
+    return false;
+}
+
 static bool has_weights(const struct local *l)
 {
     for (size_t i = 0; i < l->file_count; i++)
@@ -291,27 +330,11 @@ static bool has_weights(const struct local *l)
     return false;
 }
 
-static void report_absence(struct local *l)
-{
-    size_t shards = local_shards(l, NULL), foreign = 0;
-
-    for (size_t i = 0; i < l->file_count; i++)
-        foreign += l->files[i].role == LOCAL_FOREIGN;
-    if (shards == 0 && foreign)
-        finding_add(&l->findings, FINDING_WARN, "weights-foreign",
-                    "the folder has no safetensors; its %zu weight %s in another format %s not "
-                    "read, so tensors are unknown",
-                    foreign, foreign == 1 ? "file" : "files", foreign == 1 ? "is" : "are");
-    else if (shards == 0)
-        finding_add(&l->findings, FINDING_FAIL, "weights-missing",
-                    "the folder has no weight files: only the config speaks");
-}
-
-static int read_folder(struct local *l, const struct folder *folder, unsigned threads,
-                       const struct progress *progress, struct err *e)
+/* Lists what the folder has, and decides what of it makes up the checkpoint. */
+static int list_folder(struct local *l, struct err *e)
 {
     struct listing b = {.l = l};
-    struct err no_config = {0};
+    struct err no_config = {0}, why = {0};
     int rc = listing_read(&b, e);
 
     if (rc)
@@ -329,21 +352,55 @@ static int read_folder(struct local *l, const struct folder *folder, unsigned th
         return rc;
     if (!l->config && !has_weights(l))
         return err_set(e, no_config.code, "%s", no_config.msg);
-    if (!l->config)
+    if (!l->config && !has_gguf_shards(l))
         finding_add(&l->findings, FINDING_FAIL, "config-missing", "%s", l->config_why);
     struct local_file *quant = bsearch(&(struct local_file){.path = "hf_quant_config.json"},
                                        l->files, l->file_count, sizeof(*l->files), listing_compare);
-    struct err why = {0};
     if (quant && quant->state == LOCAL_OK &&
         read_text(l, quant->path, JSON_DOCUMENT_BYTES_MAX, &l->quant, &l->quant_bytes, &why))
         trouble(l, quant, LOCAL_UNREADABLE, why.msg);
-    rc = read_headers(l, threads, progress, e);
+    return 0;
+}
+
+/* A subject that is one file: what its first bytes say it is; where they say nothing, its name. */
+static int list_file(struct local *l, const char *name, struct err *e)
+{
+    struct local_file f = {.path = name};
+    struct listing b = {.l = l};
+    char message[ERR_MSG_BYTES], plain[200];
+    enum local_state state;
+
+    foreign_look(l->folder, &f, message, &state);
+    if (state == LOCAL_MISSING || state == LOCAL_UNREADABLE)
+        return err_set(e, ERR_IO, "%s: %s", text_plain(name, plain, sizeof(plain)), message);
+    bool mute = f.container == CONTAINER_UNKNOWN || state != LOCAL_OK;
+    if (mute && text_ends(name, ".gguf"))
+        f.container = CONTAINER_GGUF;
+    else if (mute && text_ends(name, ".safetensors"))
+        f.container = CONTAINER_SAFETENSORS;
+    if (f.container != CONTAINER_GGUF && f.container != CONTAINER_SAFETENSORS)
+        return foreign_refuse(name, f.container, e);
+    l->kind = f.container == CONTAINER_GGUF ? "GGUF file" : "safetensors file";
+    l->config_why = "the subject is one file, without a config.json that tells what model it is: "
+                    "name the folder to have that read";
+    return listing_read_file(&b, name, f.container, e);
+}
+
+static int read_subject(struct local *l, const struct folder *folder, unsigned threads,
+                        const struct progress *progress, struct err *e)
+{
+    bool whole;
+    int rc = folder->file[0] ? list_file(l, folder->file, e) : list_folder(l, e);
+
+    if (!rc)
+        rc = read_headers(l, threads, progress, &whole, e);
     if (rc)
         return rc;
     report_troubles(l);
     report_links(l, folder);
-    report_absence(l);
+    foreign_report(l);
     rc = inventory_finish(&l->inventory, l->has_index ? &l->index : NULL, &l->findings, e);
+    l->inventory.complete &= whole;
     for (size_t i = 0; i < l->file_count; i++) {
         if (l->files[i].role == LOCAL_SHARD && l->files[i].state != LOCAL_OK)
             l->inventory.complete = false;
@@ -351,6 +408,18 @@ static int read_folder(struct local *l, const struct folder *folder, unsigned th
             l->kind = "git clone with LFS pointers";
     }
     return rc;
+}
+
+/* The absolute path of the subject. */
+static const char *real_path(struct local *l, const struct folder *folder, struct err *e)
+{
+    char full[FILE_PATH_BYTES];
+
+    if (!folder->file[0])
+        return l->folder;
+    if (file_join(folder->real_path, folder->file, full, e))
+        return NULL;
+    return mem_arena_strndup(&l->arena, full, strlen(full));
 }
 
 int local_open(const char *path, unsigned threads, const struct progress *progress,
@@ -362,11 +431,12 @@ int local_open(const char *path, unsigned threads, const struct progress *progre
 
     if (!rc) {
         l.path = mem_arena_strndup(&l.arena, path, strlen(path));
-        l.real_path = mem_arena_strndup(&l.arena, folder->real_path, strlen(folder->real_path));
+        l.folder = mem_arena_strndup(&l.arena, folder->real_path, strlen(folder->real_path));
+        l.real_path = real_path(&l, folder, e);
         l.repo = mem_arena_strndup(&l.arena, folder->repo, strlen(folder->repo));
         l.revision = mem_arena_strndup(&l.arena, folder->revision, strlen(folder->revision));
         l.kind = folder->kind;
-        rc = read_folder(&l, folder, threads, progress, e);
+        rc = l.real_path ? read_subject(&l, folder, threads, progress, e) : e->code;
     }
     free(folder);
     if (rc)
@@ -381,6 +451,7 @@ void local_release(struct local *l)
     free(l->files);
     index_release(&l->index);
     inventory_release(&l->inventory);
+    gguf_release(&l->gguf);
     finding_list_release(&l->findings);
     mem_arena_release(&l->arena);
     *l = (struct local){0};
@@ -398,32 +469,4 @@ size_t local_shards(const struct local *l, size_t *ret_whole)
     if (ret_whole)
         *ret_whole = whole;
     return shards;
-}
-
-int local_facts(const struct local *l, const struct fact_sink *sink, struct err *e)
-{
-    static const char source[] = "tensor headers";
-    size_t whole;
-    int rc;
-
-    (void)local_shards(l, &whole);
-    rc = fact_put_text(sink, FACT_SUBJECT_PATH, "", l->real_path, "file system", e);
-    if (!rc)
-        rc = fact_put_text(sink, FACT_SUBJECT_KIND, "", l->kind, "file system", e);
-    if (!rc)
-        rc = fact_put_int(sink, FACT_DISTRIBUTION_SHARDS, "", (int64_t)whole, source, e);
-    if (!rc && l->has_index)
-        rc = fact_put_int(sink, FACT_DISTRIBUTION_SHARDS_NAMED, "", (int64_t)l->index.shard_count,
-                          INDEX_FILE, e);
-    else if (!rc)
-        rc = fact_put_absent(sink, FACT_DISTRIBUTION_SHARDS_NAMED, "", "file system", e);
-    for (size_t i = 0; i < l->file_count && !rc; i++) {
-        const struct local_file *f = &l->files[i];
-        char text[ERR_MSG_BYTES + 32];
-        if (f->role != LOCAL_SHARD || f->state == LOCAL_OK)
-            continue;
-        snprintf(text, sizeof(text), "%s: %s", local_state_name(f->state), f->message);
-        rc = fact_put_text(sink, FACT_DISTRIBUTION_PROBLEM, f->path, text, source, e);
-    }
-    return rc;
 }

@@ -178,7 +178,7 @@ static void what_is_no_models_folder_is_refused_with_advice(void **state)
     assert_non_null(strstr(w->e.msg, "no config.json"));
     put_text(w, "file", "");
     assert_int_equal(local_open(at(w, "file", path), 1, NULL, &w->l, &w->e), ERR_UNSUPPORTED);
-    assert_non_null(strstr(w->e.msg, "name the folder"));
+    assert_non_null(strstr(w->e.msg, "name a folder"));
     assert_int_equal(local_open(at(w, "nowhere", path), 1, NULL, &w->l, &w->e), ERR_NOTFOUND);
     assert_int_equal(local_open("", 1, NULL, &w->l, &w->e), ERR_NOTFOUND);
     assert_int_equal(local_open(at(w, "file/y", path), 1, NULL, &w->l, &w->e), ERR_NOTFOUND);
@@ -425,12 +425,12 @@ static void a_folder_without_safetensors_says_so(void **state)
     read_well(w);
     assert_int_equal(finding(w, "weights-missing")->severity, FINDING_FAIL);
     assert_false(w->l.inventory.complete);
-    put_text(w, "x.gguf", "GGUF");
+    put_text(w, "x.h5", "\x89HDF\r\n\x1a\nxxxx");
     read_well(w);
     assert_null(finding(w, "weights-missing"));
-    assert_non_null(finding(w, "weights-foreign"));
-    assert_int_equal(file(w, "x.gguf")->role, LOCAL_FOREIGN);
-    assert_int_equal(file(w, "x.gguf")->size_bytes, 4);
+    assert_non_null(strstr(finding(w, "weights-foreign")->text, "an HDF5 file"));
+    assert_int_equal(file(w, "x.h5")->role, LOCAL_FOREIGN);
+    assert_int_equal(file(w, "x.h5")->size_bytes, 12);
 }
 
 static void a_hub_cache_is_followed_without_alarm(void **state)
