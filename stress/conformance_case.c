@@ -193,6 +193,33 @@ const int64_t *conformance_case_i64(struct conformance_case *c, const char *name
     return x;
 }
 
+const void *conformance_case_stored(struct conformance_case *c, const char *name, enum dtype dtype,
+                                    ...)
+{
+    va_list ap;
+
+    va_start(ap, dtype);
+    const void *x = take(c, name, dtype, ap);
+    va_end(ap);
+    return x;
+}
+
+enum dtype conformance_case_dtype(const struct conformance_case *c, const char *name)
+{
+    size_t at;
+    const struct tensor *t = find(c, name, &at);
+
+    return t ? t->dtype : DTYPE_UNKNOWN;
+}
+
+unsigned conformance_case_dims(const struct conformance_case *c, const char *name)
+{
+    size_t at;
+    const struct tensor *t = find(c, name, &at);
+
+    return t ? t->dims : 0;
+}
+
 void conformance_case_all_used(struct conformance_case *c)
 {
     char plain[96];

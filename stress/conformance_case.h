@@ -55,6 +55,12 @@ const float *conformance_case_f32(struct conformance_case *c, const char *name, 
     __attribute__((sentinel));
 const int64_t *conformance_case_i64(struct conformance_case *c, const char *name, ...)
     __attribute__((sentinel));
+/* The same for a dtype of the caller's choice; the numbers are not looked at. */
+const void *conformance_case_stored(struct conformance_case *c, const char *name, enum dtype dtype,
+                                    ...) __attribute__((sentinel));
+/* The dtype and the number of dimensions of a tensor; DTYPE_UNKNOWN and 0 if it is absent. */
+enum dtype conformance_case_dtype(const struct conformance_case *c, const char *name);
+unsigned conformance_case_dims(const struct conformance_case *c, const char *name);
 
 /* Fails if the file has an in.* or out.* tensor that was not asked for: it would mean something
  * that the check does not see. */

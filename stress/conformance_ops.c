@@ -1,6 +1,8 @@
 #include "stress/conformance_ops.h"
 #include "core/cpu.h"
+#include "core/text.h"
 #include "stress/attn.h"
+#include "stress/conformance_dequant.h"
 #include "stress/delta.h"
 #include "stress/mla.h"
 #include "stress/moe.h"
@@ -421,6 +423,8 @@ conformance_ops_fn *conformance_ops_find(const char *op)
                  {"residual.attnres", attnres}, {"residual.attnres_block", attnres_block},
                  {"moe.route", route},          {"moe.latent", latent}};
 
+    if (text_starts(op, "dequant."))
+        return conformance_dequant;
     for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
         if (strcmp(table[i].op, op) == 0)
             return table[i].run;

@@ -268,11 +268,53 @@ static void composed_moe(void *ctx)
     moe_composed(&c->prim, &d->moe, &d->weights, d->x, d->out, d->idx, d->composed_scratch);
 }
 
+/* One matrix; a call turns all of it into floats. */
+static int open_dequant(const struct kernel_shape *s, struct kbench_case_data *d, struct err *e)
+{
+    static const struct dequant_matrix shapes[DEQUANT_KINDS] = {
+        [DEQUANT_CT_PACK] = {.bits = 4, .group = 32, .scale_dtype = DTYPE_BF16},
+        [DEQUANT_CT_INT8] = {.group = 4096, .scale_dtype = DTYPE_BF16},
+        [DEQUANT_AWQ] = {.group = 128},
+        [DEQUANT_GPTQ] = {.bits = 4, .group = 128, .zero_offset = 1},
+        [DEQUANT_FP8_BLOCK] = {.group = 128, .block_rows = 128, .scale_dtype = DTYPE_F32},
+        [DEQUANT_FP8_TENSOR] = {.group = 4096, .block_rows = 64, .scale_dtype = DTYPE_F32},
+        [DEQUANT_FP8_CHANNEL] = {.group = 4096, .scale_dtype = DTYPE_F32},
+        [DEQUANT_CT_MXFP4] = {.group = 32},
+        [DEQUANT_GPTOSS_MXFP4] = {.group = 32},
+        [DEQUANT_CT_NVFP4] = {.group = 16},
+        [DEQUANT_MODELOPT_NVFP4] = {.group = 16},
+    };
+    enum dequant_kind kind = dequant_find(d->op + strlen("dequant."));
+    struct dequant_matrix m = shapes[kind];
+
+    m.kind = kind;
+    m.rows = s->rows;
+    m.cols = s->cols;
+    m.block_rows = m.block_rows ? m.block_rows : 1;
+    if (dequant_synthetic_open(&m, d->seed, &d->packed, e) == 0)
+        d->out = room(d, s->rows * s->cols, sizeof(float), e);
+    return e->code;
+}
+
+static void init_dequant(struct kbench_case_call *c, unsigned cpu_mask)
+{
+    dequant_init(&c->dequant, c->data->packed.m.kind, cpu_mask);
+    c->variant = c->dequant.variant;
+}
+
+static void fused_dequant(void *ctx)
+{
+    struct kbench_case_call *c = ctx;
+    const struct dequant_matrix *m = &c->data->packed.m;
+
+    c->dequant.rows(m, 0, m->rows, c->data->out);
+}
+
 int kbench_case_open(const struct kbench_case *k, struct kbench_case_data *d, struct err *e)
 {
     struct err first = {0}; /* room() looks whether something was refused before */
 
-    *d = (struct kbench_case_data){.seed = 1};
+    *d = (struct kbench_case_data){.op = k->op, .seed = 1};
     if (k->open(&k->shape, d, &first) != 0) {
         *e = first;
         return err_wrap(e, "%s, %s", k->op, k->words);
@@ -285,7 +327,15 @@ void kbench_case_close(struct kbench_case_data *d)
     for (unsigned i = 0; i < d->block_count; i++)
         free(d->blocks[i]);
     d->block_count = 0;
+    dequant_synthetic_close(&d->packed);
 }
+
+/* Numbers that make 1 MiB of floats; bytes: what is stored of them. */
+#define DEQUANT(kind, words, bytes)                                                              \
+    {                                                                                            \
+        "dequant." kind, "64 x 4096, " words, {.rows = 64, .cols = 4096, .packed_bytes = bytes}, \
+            open_dequant, init_dequant, fused_dequant, NULL                                      \
+    }
 
 #define ATTN open_attn, init_attn, fused_attn, composed_attn
 
@@ -364,5 +414,21 @@ const struct kbench_case kbench_case_table[] = {
      init_moe,
      fused_moe,
      composed_moe},
+    DEQUANT("ct_pack", "4 bits, BF16 scale per 32 (Kimi K2)", 147456),
+    DEQUANT("ct_int8", "BF16 scale a row", 262272),
+    DEQUANT("awq", "scale per 128", 136192),
+    DEQUANT("gptq", "4 bits, scale per 128", 136192),
+    DEQUANT("fp8_block", "F32 scale per 128 x 128 (DeepSeek V3)", 262272),
+    DEQUANT("fp8_tensor", "one F32 scale", 262148),
+    DEQUANT("fp8_channel", "F32 scale a row", 262400),
+    DEQUANT("ct_mxfp4", "scale per 32 (Kimi K3)", 139264),
+    DEQUANT("gptoss_mxfp4", "scale per 32", 139264),
+    DEQUANT("ct_nvfp4", "scale per 16", 147456),
+    DEQUANT("modelopt_nvfp4", "scale per 16", 147456),
+    DEQUANT("gguf_q4_0", "blocks of 32", 147456),
+    DEQUANT("gguf_q8_0", "blocks of 32", 278528),
+    DEQUANT("gguf_iq4_nl", "blocks of 32", 147456),
+    DEQUANT("gguf_mxfp4", "blocks of 32", 139264),
+    DEQUANT("gguf_q4_K", "blocks of 256", 147456),
 };
 const size_t kbench_case_count = sizeof(kbench_case_table) / sizeof(kbench_case_table[0]);

@@ -3,6 +3,7 @@
 #include "core/err.h"
 #include "stress/attn.h"
 #include "stress/delta.h"
+#include "stress/dequant_synthetic.h"
 #include "stress/kernel.h"
 #include "stress/meter.h"
 #include "stress/mla.h"
@@ -17,6 +18,7 @@
 
 /* One shape with its inputs; which members are in use depends on the case. */
 struct kbench_case_data {
+    const char *op; /* of the case */
     struct attn_shape attn;
     struct mla_shape mla;
     struct delta_shape delta;
@@ -24,6 +26,7 @@ struct kbench_case_data {
     struct residual_shape residual;
     struct moe_shape moe;
     struct moe_weights weights;
+    struct dequant_synthetic packed;
     const void *sources[KBENCH_CASE_SOURCES_MAX];
     const void *experts[3][KBENCH_CASE_EXPERTS_MAX];
     const float *x, *w, *norm; /* a token's input; a query and a norm's weight */
@@ -45,6 +48,7 @@ struct kbench_case_call {
     struct delta_ops delta;
     struct residual_ops residual;
     struct moe_ops moe;
+    struct dequant_ops dequant;
     struct prim_ops prim;
     const char *variant;
 };

@@ -139,11 +139,37 @@ static struct kernel_cost moe_composed_cost(const struct kernel_shape *s)
     return c;
 }
 
+/* Everything stored once, a float out for each number, multiplied by its scale. */
+static struct kernel_cost dequant_scaled(const struct kernel_shape *s)
+{
+    double n = D(s->rows) * D(s->cols);
+
+    return (struct kernel_cost){.bytes = D(s->packed_bytes) + 4 * n, .flops = n};
+}
+
+/* The same with a zero point or a minimum between. */
+static struct kernel_cost dequant_shifted(const struct kernel_shape *s)
+{
+    struct kernel_cost c = dequant_scaled(s);
+
+    c.flops *= 2;
+    return c;
+}
+
 #if defined(__x86_64__)
 #define WITH_LANES "c avx2 avx512"
+#define WITH_AVX2 "c avx2"
 #else
 #define WITH_LANES "c"
+#define WITH_AVX2 "c"
 #endif
+
+/* A matrix a call. No variant may differ from the definition. */
+#define DEQUANT(kind, words, which, cost)                                          \
+    {                                                                              \
+        .op = "dequant." kind, .summary = words, .variants = which, .fused = cost, \
+        .cost_words = "the stored matrix once, 4 bytes out for each number"        \
+    }
 
 const struct kernel kernel_table[] = {
     {.op = "attention.gqa",
@@ -212,19 +238,49 @@ const struct kernel kernel_table[] = {
      .composed = moe_composed_cost,
      .cost_words = "router, down, up, top k experts and shared expert, each weight once",
      .tolerance = 2e-5},
-    {.op = "dequant",
-     .summary = "quantized weights to F32, every packing of the conformance SPEC",
-     .variants = "",
-     .missing = "no definition yet: weights are measured as stored, not unpacked"},
+    DEQUANT("ct_pack", "compressed-tensors pack-quantized: integers of 4 or 8 bits in words",
+            WITH_LANES, dequant_shifted),
+    DEQUANT("ct_int8", "compressed-tensors int-quantized: I8 with scales", WITH_LANES,
+            dequant_shifted),
+    DEQUANT("awq", "AWQ of the GEMM layout: 4 bits, interleaved along the outputs", WITH_AVX2,
+            dequant_shifted),
+    DEQUANT("gptq", "GPTQ of 2, 4 or 8 bits, packed along the inputs, v1 and v2 zero points",
+            WITH_AVX2, dequant_shifted),
+    DEQUANT("fp8_block", "F8_E4M3 with a scale a block (DeepSeek V3)", WITH_LANES, dequant_scaled),
+    DEQUANT("fp8_tensor", "F8_E4M3 with one scale", WITH_LANES, dequant_scaled),
+    DEQUANT("fp8_channel", "F8_E4M3 with a scale a row", WITH_LANES, dequant_scaled),
+    DEQUANT("ct_mxfp4", "compressed-tensors MXFP4: E2M1 with an E8M0 scale per 32", WITH_LANES,
+            dequant_scaled),
+    DEQUANT("gptoss_mxfp4", "the same in the blocks and scales of gpt-oss", WITH_LANES,
+            dequant_scaled),
+    DEQUANT("ct_nvfp4",
+            "compressed-tensors NVFP4: E2M1 with an E4M3 scale per 16 over a global one",
+            WITH_LANES, dequant_scaled),
+    DEQUANT("modelopt_nvfp4", "ModelOpt NVFP4: the same, times the global scale", WITH_LANES,
+            dequant_scaled),
+    DEQUANT("gguf_q4_0", "GGUF Q4_0: 4 bits, a half per 32", WITH_LANES, dequant_scaled),
+    DEQUANT("gguf_q4_1", "GGUF Q4_1: 4 bits, scale and minimum per 32", "c", dequant_shifted),
+    DEQUANT("gguf_q5_0", "GGUF Q5_0: 5 bits, a half per 32", "c", dequant_scaled),
+    DEQUANT("gguf_q5_1", "GGUF Q5_1: 5 bits, scale and minimum per 32", "c", dequant_shifted),
+    DEQUANT("gguf_q8_0", "GGUF Q8_0: 8 bits, a half per 32", WITH_LANES, dequant_scaled),
+    DEQUANT("gguf_iq4_nl", "GGUF IQ4_NL: 4 bits through a table, a half per 32", WITH_LANES,
+            dequant_scaled),
+    DEQUANT("gguf_mxfp4", "GGUF MXFP4: E2M1, an E8M0 scale per 32", WITH_LANES, dequant_scaled),
+    DEQUANT("gguf_q2_K", "GGUF Q2_K: 2 bits, 4-bit scales and minima per 16 of 256", "c",
+            dequant_shifted),
+    DEQUANT("gguf_q3_K", "GGUF Q3_K: 3 bits, 6-bit scales per 16 of 256", "c", dequant_scaled),
+    DEQUANT("gguf_q4_K", "GGUF Q4_K: 4 bits, 6-bit scales and minima per 32 of 256", WITH_LANES,
+            dequant_shifted),
+    DEQUANT("gguf_q5_K", "GGUF Q5_K: 5 bits, 6-bit scales and minima per 32 of 256", "c",
+            dequant_shifted),
+    DEQUANT("gguf_q6_K", "GGUF Q6_K: 6 bits, 8-bit scales per 16 of 256", "c", dequant_scaled),
 };
 const size_t kernel_count = sizeof(kernel_table) / sizeof(kernel_table[0]);
 
 const struct kernel *kernel_find(const char *op)
 {
-    size_t n = strncmp(op, "dequant.", 8) == 0 ? 7 : strlen(op);
-
     for (size_t i = 0; i < kernel_count; i++) {
-        if (strlen(kernel_table[i].op) == n && memcmp(kernel_table[i].op, op, n) == 0)
+        if (strcmp(kernel_table[i].op, op) == 0)
             return &kernel_table[i];
     }
     return NULL;

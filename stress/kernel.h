@@ -17,10 +17,12 @@ struct kernel_shape {
     uint64_t rank, nope_dim, rope_dim;            /* MLA */
     uint64_t hidden, latent, inner, shared_inner; /* MoE */
     uint64_t experts, top_k;
-    uint64_t sources;     /* AttnRes: streams looked at */
-    uint64_t window;      /* 0: none */
-    uint64_t store_bytes; /* of one stored element: cache, weights or sources; 2 BF16, 4 F32 */
-    bool gated;           /* MoE: three matrices an expert, else two; shared experts alike */
+    uint64_t sources;      /* AttnRes: streams looked at */
+    uint64_t window;       /* 0: none */
+    uint64_t store_bytes;  /* of one stored element: cache, weights or sources; 2 BF16, 4 F32 */
+    bool gated;            /* MoE: three matrices an expert, else two; shared experts alike */
+    uint64_t rows, cols;   /* dequantization: numbers of the matrix ... */
+    uint64_t packed_bytes; /* ... and all that is stored of it, scales too */
 };
 
 /* What one call of one new token costs, fused (nothing materialised that need not be) or composed
@@ -47,7 +49,7 @@ struct kernel {
 extern const struct kernel kernel_table[];
 extern const size_t kernel_count;
 
-/* The entry, or NULL. "dequant.KIND" finds the entry "dequant". */
+/* The entry, or NULL. */
 const struct kernel *kernel_find(const char *op);
 
 #endif

@@ -130,12 +130,34 @@ static void a_series_has_a_row_for_each_path_and_variant(void **state)
 #endif
 }
 
+static void packed_matrices_have_the_bytes_that_their_rows_claim(void **state)
+{
+    unsigned seen = 0;
+
+    (void)state;
+    for (size_t i = 0; i < kbench_case_count; i++) {
+        const struct kbench_case *k = &kbench_case_table[i];
+        if (!k->shape.packed_bytes)
+            continue;
+        struct kbench_case_data *d = mem_alloc(1, sizeof(*d));
+        struct err e = {0};
+        if (kbench_case_open(k, d, &e))
+            fail_msg("%s", e.msg);
+        assert_int_equal(d->packed.stored_bytes, k->shape.packed_bytes);
+        kbench_case_close(d);
+        free(d);
+        seen++;
+    }
+    assert_true(seen >= 16);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cases_have_a_kernel_with_a_cost),
         cmocka_unit_test(implemented_kernels_with_variants_have_a_case),
         cmocka_unit_test(the_paths_that_are_timed_agree),
+        cmocka_unit_test(packed_matrices_have_the_bytes_that_their_rows_claim),
         cmocka_unit_test(a_refusal_of_memory_names_the_case),
         cmocka_unit_test(a_series_has_a_row_for_each_path_and_variant),
     };

@@ -19,9 +19,29 @@ static void every_operator_of_the_spec_has_an_entry(void **state)
                                       "residual.attnres_block",
                                       "moe.route",
                                       "moe.latent",
+                                      "dequant.ct_pack",
+                                      "dequant.ct_int8",
                                       "dequant.awq",
+                                      "dequant.gptq",
+                                      "dequant.fp8_block",
+                                      "dequant.fp8_tensor",
+                                      "dequant.fp8_channel",
+                                      "dequant.ct_mxfp4",
+                                      "dequant.gptoss_mxfp4",
+                                      "dequant.ct_nvfp4",
+                                      "dequant.modelopt_nvfp4",
+                                      "dequant.gguf_q4_0",
+                                      "dequant.gguf_q4_1",
+                                      "dequant.gguf_q5_0",
+                                      "dequant.gguf_q5_1",
+                                      "dequant.gguf_q8_0",
                                       "dequant.gguf_iq4_nl",
-                                      "dequant.ct_pack"};
+                                      "dequant.gguf_mxfp4",
+                                      "dequant.gguf_q2_K",
+                                      "dequant.gguf_q3_K",
+                                      "dequant.gguf_q4_K",
+                                      "dequant.gguf_q5_K",
+                                      "dequant.gguf_q6_K"};
 
     (void)state;
     for (size_t i = 0; i < sizeof(ops) / sizeof(ops[0]); i++)
@@ -30,8 +50,9 @@ static void every_operator_of_the_spec_has_an_entry(void **state)
 
 static void other_words_have_none(void **state)
 {
-    static const char *const ops[] = {"",          "attention", "attention.gq", "attention.gqa2",
-                                      "dequantum", "moe",       "moe.latent "};
+    static const char *const ops[] = {"",        "attention",    "attention.gq",
+                                      "dequant", "dequant.kind", "attention.gqa2",
+                                      "moe",     "moe.latent "};
 
     (void)state;
     for (size_t i = 0; i < sizeof(ops) / sizeof(ops[0]); i++)
@@ -55,7 +76,10 @@ static void an_entry_has_costs_or_a_reason(void **state)
                                    .experts = 8,
                                    .top_k = 2,
                                    .sources = 3,
-                                   .store_bytes = 2};
+                                   .store_bytes = 2,
+                                   .rows = 4,
+                                   .cols = 32,
+                                   .packed_bytes = 68};
 
     (void)state;
     for (size_t i = 0; i < kernel_count; i++) {
@@ -68,7 +92,8 @@ static void an_entry_has_costs_or_a_reason(void **state)
         }
         assert_non_null(k->cost_words);
         assert_int_equal(k->variants[0], 'c');
-        assert_true(k->tolerance > 0);
+        /* dequantization has no freedom: every variant gives the same bits */
+        assert_true(strncmp(k->op, "dequant.", 8) == 0 ? k->tolerance == 0 : k->tolerance > 0);
         assert_true(k->fused(&s).bytes > 0 && k->fused(&s).flops > 0);
         if (k->composed)
             assert_true(k->composed(&s).bytes > k->fused(&s).bytes);
@@ -144,6 +169,19 @@ static void experts_cost_what_a_token_picks(void **state)
     assert_true(all - k->fused(&s).bytes == 528482304.0);
 }
 
+/* Kimi K3: 7168 x 3584 numbers of 4 bits and a byte of scale for each 32 are 13,647,872 bytes. */
+static void dequantization_reads_what_is_stored_and_writes_floats(void **state)
+{
+    const struct kernel_shape s = {.rows = 7168, .cols = 3584, .packed_bytes = 13647872};
+    const struct kernel *scaled = kernel_find("dequant.ct_mxfp4");
+    const struct kernel *shifted = kernel_find("dequant.awq");
+
+    (void)state;
+    assert_true(scaled->fused(&s).bytes == 13647872.0 + 4.0 * 7168 * 3584);
+    assert_true(scaled->fused(&s).flops == 7168.0 * 3584);
+    assert_true(shifted->fused(&s).flops == 2 * 7168.0 * 3584);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -154,6 +192,7 @@ int main(void)
         cmocka_unit_test(mla_reads_its_latent_once),
         cmocka_unit_test(a_window_bounds_the_cost),
         cmocka_unit_test(experts_cost_what_a_token_picks),
+        cmocka_unit_test(dequantization_reads_what_is_stored_and_writes_floats),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,11 @@
+#include "stress/dequant_lanes.h"
+
+void dequant_avx512(struct dequant_ops *ops, enum dequant_kind kind)
+{
+    dequant_rows_fn *rows = dequant_lanes_of(kind);
+
+    if (rows) {
+        ops->rows = rows;
+        ops->variant = "avx512";
+    }
+}
