@@ -156,7 +156,8 @@ int evidence_balance(struct evidence *v, const struct subject *s, const struct o
 
     if (!s->has_model)
         return fact_put_unknown(&sink, FACT_BALANCE_SOURCE, "", s->model_why, e);
-    int rc = balance_run(&s->model, &s->local.inventory, s->local.folder, &opts, &sink, &why);
+    int rc = balance_run(&s->model, s->tensors ? s->tensors : &s->local.inventory,
+                         s->local.folder, &opts, &sink, &why);
     tell_time("load of the experts", start);
     return rc ? fact_put_unknown(&sink, FACT_BALANCE_SOURCE, "", why.msg, e) : 0;
 }

@@ -1,4 +1,5 @@
 #include "audit/inspection.h"
+#include "audit/inspection_gguf.h"
 #include "audit/picture.h"
 #include "core/text.h"
 #include <stdio.h>
@@ -196,8 +197,9 @@ void inspection_print(const struct subject *s, const struct options *o)
         printf("%-14s? unknown: %s\n", "model", s->model_why);
     }
     puts("");
-    if (inv->count) {
-        snprintf(shards, sizeof(shards), " in %zu shards", inv->shard_count);
+    if (inv->shard_count) {
+        snprintf(shards, sizeof(shards), " in %zu %s", inv->shard_count,
+                 inv->shard_count == 1 ? "shard" : "shards");
         print_count("tensors", inv->count, "tensors", shards);
         snprintf(shards, sizeof(shards), " (%s)", text_bytes(inv->stored_bytes, bytes));
         print_count("stored", inv->stored_bytes, "bytes", shards);
@@ -205,11 +207,14 @@ void inspection_print(const struct subject *s, const struct options *o)
         puts("tensors       ? no tensor headers were read");
     }
     print_parameters(s);
-    if (s->has_model) {
+    if (s->local.has_gguf)
+        inspection_gguf_print(s);
+    if (s->has_model)
         print_cache(s, o);
+    if (s->has_model || s->has_observed)
         print_formats(s);
+    if (s->has_model)
         print_operators(s);
-    }
     if (o->layers && s->has_model)
         print_layers(s);
     if (o->tensors)

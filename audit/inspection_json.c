@@ -1,4 +1,5 @@
 #include "audit/inspection.h"
+#include "audit/inspection_gguf.h"
 #include "audit/picture.h"
 #include "core/json.h"
 
@@ -178,6 +179,29 @@ static void add_unknown(struct cJSON *doc, const struct subject *s)
         json_add_text(keys, NULL, s->model.unexplained[i]);
 }
 
+/* Every tensor as its header has it. bytes is null where the type is not known and nothing else
+ * tells the size. */
+static void add_tensor_list(struct cJSON *doc, const struct inventory *inv, bool gguf)
+{
+    struct cJSON *rows = json_add_array(doc, "tensor_list");
+
+    for (size_t i = 0; i < inv->count; i++) {
+        const struct tensor *t = &inv->tensors[i];
+        struct cJSON *row = json_add_object(rows, NULL);
+        json_add_text(row, "name", t->name);
+        json_add_text(row, "type", t->dtype_text);
+        struct cJSON *shape = json_add_array(row, "shape");
+        for (unsigned d = 0; d < t->dims; d++)
+            json_add_u64(shape, NULL, t->shape[d]);
+        if (gguf && t->dtype == DTYPE_UNKNOWN && !t->format)
+            json_add_null(row, "bytes");
+        else
+            json_add_u64(row, "bytes", t->bytes);
+        json_add_text(row, "shard", inv->shards[t->shard].path);
+        json_add_u64(row, "offset", t->offset);
+    }
+}
+
 struct cJSON *inspection_json(const struct subject *s, const struct options *o)
 {
     const struct inventory *inv = &s->local.inventory;
@@ -185,7 +209,7 @@ struct cJSON *inspection_json(const struct subject *s, const struct options *o)
 
     json_add_text(doc, "subject", s->local.real_path);
     json_add_text(doc, "kind", s->local.kind);
-    if (inv->count) {
+    if (inv->shard_count) {
         json_add_u64(doc, "tensors", inv->count);
         json_add_u64(doc, "shards", inv->shard_count);
         json_add_u64(doc, "stored_bytes", inv->stored_bytes);
@@ -200,6 +224,10 @@ struct cJSON *inspection_json(const struct subject *s, const struct options *o)
     add_cache(doc, s, o);
     add_formats(doc, s);
     add_operators(doc, s);
+    if (s->local.has_gguf)
+        inspection_gguf_json(doc, s);
+    if (o->tensors)
+        add_tensor_list(doc, inv, s->local.has_gguf);
     add_findings(doc, &s->local.findings);
     add_unknown(doc, s);
     return doc;

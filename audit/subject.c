@@ -3,6 +3,8 @@
 #include "audit/rules.h"
 #include "core/json.h"
 #include "core/log.h"
+#include "model/gguf_formats.h"
+#include "model/gguf_model.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -34,6 +36,29 @@ static struct cJSON *parse(const char *name, const char *text, size_t bytes,
     return doc;
 }
 
+/* What follows from the model; inv is NULL if no tensors have names that it knows. */
+static void build_parts(struct subject *s, const struct inventory *inv)
+{
+    struct err e = {0};
+
+    s->has_model = true;
+    s->tensors = inv;
+    if (cost_of(&s->model, &s->cost, &e))
+        keep_why(s->cost_why, &e);
+    else
+        s->has_cost = true;
+    if (operators_of(&s->model, &s->operators, &e))
+        keep_why(s->operators_why, &e);
+    else
+        s->has_operators = true;
+    if (!inv || inv->count == 0)
+        return;
+    if (cost_stored_of(&s->model, inv, &s->stored, &e))
+        finding_add(&s->local.findings, FINDING_WARN, "stored-size-unknown", "%s", e.msg);
+    else
+        s->has_stored = true;
+}
+
 static void build_model(struct subject *s)
 {
     const struct inventory *inv = &s->local.inventory;
@@ -43,29 +68,44 @@ static void build_model(struct subject *s)
         keep_why(s->model_why, &e);
         return;
     }
-    s->has_model = true;
-    if (cost_of(&s->model, &s->cost, &e))
-        keep_why(s->cost_why, &e);
-    else
-        s->has_cost = true;
-    if (operators_of(&s->model, &s->operators, &e))
-        keep_why(s->operators_why, &e);
-    else
-        s->has_operators = true;
+    build_parts(s, inv);
     if (quant_declared_of(s->config, s->hf_quant, &s->model, &s->declared, &e))
         finding_add(&s->local.findings, FINDING_WARN, "quantization-unread", "%s", e.msg);
     else
         s->has_declared = true;
     if (inv->count == 0)
         return;
-    if (cost_stored_of(&s->model, inv, &s->stored, &e))
-        finding_add(&s->local.findings, FINDING_WARN, "stored-size-unknown", "%s", e.msg);
-    else
-        s->has_stored = true;
     if (quant_observed_of(&s->model, inv, &s->observed, &e))
         finding_add(&s->local.findings, FINDING_WARN, "formats-unread", "%s", e.msg);
     else
         s->has_observed = true;
+}
+
+/* GGUF: its own metadata says what the model is; where they do not, a config.json beside the file
+ * may, but its tensors have other names and cannot be compared with it. A config declares no
+ * formats for tensors that were converted. */
+static void build_gguf(struct subject *s)
+{
+    const struct inventory *inv = &s->local.inventory;
+    struct finding_list *findings = &s->local.findings;
+    struct err e = {0}, config = {0};
+
+    s->has_declared = s->has_observed = true;
+    s->declared.where = "GGUF metadata";
+    gguf_formats_observed(inv, &s->observed);
+    if (!gguf_model_build(&s->local.gguf, inv, findings, &s->model, &s->renamed, &e)) {
+        build_parts(s, &s->renamed);
+        return;
+    }
+    keep_why(s->model_why, &e);
+    if (!s->config || model_build(s->config, NULL, findings, &s->model, &config))
+        return;
+    s->model_why[0] = '\0';
+    finding_add(findings, FINDING_WARN, "config-not-confirmed",
+                "the model is what config.json says, and the tensors could not be compared with "
+                "it: %s",
+                e.msg);
+    build_parts(s, NULL);
 }
 
 int subject_load(const char *path, const struct options *o, struct subject *ret, struct err *e)
@@ -88,7 +128,9 @@ int subject_load(const char *path, const struct options *o, struct subject *ret,
                           s->model_why);
     else
         snprintf(s->model_why, sizeof(s->model_why), "%s", s->local.config_why);
-    if (s->config)
+    if (s->local.has_gguf)
+        build_gguf(s);
+    else if (s->config)
         build_model(s);
     if (!s->has_model) {
         memcpy(s->cost_why, s->model_why, ERR_MSG_BYTES);
@@ -103,6 +145,7 @@ void subject_release(struct subject *s)
         cost_release(&s->cost);
     if (s->has_model)
         model_release(&s->model);
+    inventory_release(&s->renamed);
     json_free(s->config);
     json_free(s->hf_quant);
     local_release(&s->local);
@@ -162,6 +205,8 @@ int subject_facts(struct subject *s, const struct fact_sink *sink, struct err *e
         rc = model_facts(s, sink, e);
     else if (!rc)
         rc = unknown_model_facts(s, sink, e);
+    if (!rc && s->local.has_gguf)
+        rc = gguf_formats_facts(&s->local.gguf, &s->local.inventory, sink, e);
     if (!rc)
         rc = quant_facts(s->has_declared ? &s->declared : NULL,
                          s->has_observed ? &s->observed : NULL, &s->local.findings, sink, e);

@@ -15,6 +15,9 @@
 struct subject {
     struct local local;         /* the folder: files, config text, index, inventory; and
                                    all findings, those of the model too */
+    struct inventory renamed;   /* of GGUF: the tensors under the names that the model knows */
+    const struct inventory *tensors; /* those that the model speaks of: renamed, or local's; NULL
+                                        if none have names that it knows */
     struct cJSON *config;       /* NULL if it could not be parsed */
     struct cJSON *hf_quant;     /* hf_quant_config.json, or NULL */
     bool has_model, has_cost, has_stored, has_operators, has_declared, has_observed;

@@ -16,6 +16,8 @@ X(MODEL_ARCHITECTURE, "model.architecture", FACT_TEXT, "", "class named by the c
 X(MODEL_LAYERS, "model.layers", FACT_INT, "layers", "decoder layers <mixer kind, or all>")
 X(MODEL_MIXERS, "model.mixers", FACT_TEXT, "", "mixers of all layers, repeated groups written once")
 X(MODEL_FEED_FORWARD, "model.feed_forward", FACT_TEXT, "", "feed-forward kinds of all layers")
+X(MODEL_CONTAINER, "model.container", FACT_TEXT, "", "format of the weight files, with its version")
+X(MODEL_METADATA, "model.metadata", FACT_TEXT, "", "what the weight files say of themselves <key>")
 X(MODEL_HIDDEN, "model.hidden", FACT_INT, "channels", "width of the residual stream")
 X(MODEL_TENSORS, "model.tensors", FACT_INT, "tensors", "tensors in the weight files")
 X(MODEL_STORED_BYTES, "model.stored_bytes", FACT_INT, "bytes", "bytes of all tensors as stored")
@@ -49,6 +51,8 @@ X(FORMAT_OBSERVED, "format.observed", FACT_TEXT, "", "format the tensors have <m
 X(FORMAT_DECLARED, "format.declared", FACT_TEXT, "", "format the config declares <module class>")
 X(FORMAT_BYTES, "format.bytes", FACT_INT, "bytes", "stored bytes <module class>")
 X(FORMAT_TENSORS, "format.tensors", FACT_INT, "tensors", "tensors <module class>")
+X(FORMAT_BITS, "format.bits_per_weight", FACT_REAL, "bits",
+  "bits that a weight takes, scales included <format>")
 X(FORMAT_DISAGREES, "format.disagrees", FACT_TEXT, "",
   "declared and observed format differ: both sides <module class>")
 X(FORMAT_SUPPORT, "format.support", FACT_TEXT, "",

@@ -97,7 +97,7 @@ struct layer {
 
 struct model {
     const char *family;       /* "kimi_k3", "kimi_linear", "deepseek_v3", "llama" ...; never NULL */
-    const char *architecture; /* first of config.architectures, or "" */
+    const char *architecture; /* first of config.architectures, or ""; of GGUF "llama (GGUF)" */
     const char *prefix; /* tensor name prefix of the text tower: "language_model.model." ... */
     const struct family *traits; /* how the family spells and shapes things; static */
     bool kda_fused;              /* KDA tensors have the newer layout: one conv1d, forget_gate.* */

@@ -95,6 +95,12 @@ int quant_declared_of(const struct cJSON *config, const struct cJSON *hf_quant_c
 int quant_observed_of(const struct model *m, const struct inventory *inv,
                       struct quant_observed *ret, struct err *e);
 
+/* Counts tensors of a format to a class, and, once all are counted, puts the formats of each class
+ * in order: for those who tell classes by other names than the model's layout gives. */
+void quant_observed_add(struct quant_observed *o, enum quant_class c, const char *name,
+                        uint64_t tensors, uint64_t bytes);
+void quant_observed_sort(struct quant_observed *o);
+
 /* The names of a class's formats joined by "+", "" for none; returns ret. */
 const char *quant_observed_names(const struct quant_observed *o, enum quant_class c,
                                  char ret[QUANT_NAMES_BYTES]);

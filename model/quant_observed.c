@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void share(struct quant_observed *o, enum quant_class c, const char *name, uint64_t tensors,
-                  uint64_t bytes)
+void quant_observed_add(struct quant_observed *o, enum quant_class c, const char *name,
+                        uint64_t tensors, uint64_t bytes)
 {
     size_t i = 0, n = o->classes[c].format_count;
     struct quant_share *s = o->classes[c].formats;
@@ -13,7 +13,7 @@ static void share(struct quant_observed *o, enum quant_class c, const char *name
         i++;
     if (i == n && n + 1 >= QUANT_FORMATS_MAX && strcmp(name, "unknown")) {
         /* the last place is for all that find none */
-        share(o, c, "unknown", tensors, bytes);
+        quant_observed_add(o, c, "unknown", tensors, bytes);
         return;
     }
     if (i == n) {
@@ -34,6 +34,13 @@ static int by_bytes(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
+void quant_observed_sort(struct quant_observed *o)
+{
+    for (unsigned c = 0; c < QUANT_CLASSES; c++)
+        qsort(o->classes[c].formats, o->classes[c].format_count, sizeof *o->classes[c].formats,
+              by_bytes);
+}
+
 static void count(struct expect_finder *f, const struct module *x, struct quant_observed *o)
 {
     char format[MODULE_FORMAT_BYTES];
@@ -45,8 +52,8 @@ static void count(struct expect_finder *f, const struct module *x, struct quant_
         struct module alone = {.name = x->name, .module_bytes = x->module_bytes};
         alone.role[MODULE_BIAS] = bias;
         expect_find(f, x->name, x->module_bytes, MODULE_BIAS, &hit);
-        share(o, expect_class(&hit, x->name, x->module_bytes), module_format(&alone, 0, format), 1,
-              bias->bytes);
+        quant_observed_add(o, expect_class(&hit, x->name, x->module_bytes),
+                           module_format(&alone, 0, format), 1, bias->bytes);
         bytes -= bias->bytes;
         tensors--;
     }
@@ -55,7 +62,7 @@ static void count(struct expect_finder *f, const struct module *x, struct quant_
                                                              : MODULE_WEIGHT;
     expect_find(f, x->name, x->module_bytes, role, &hit);
     module_format(x, hit.item ? hit.item->elements : 0, format);
-    share(o, expect_class(&hit, x->name, x->module_bytes), format, tensors, bytes);
+    quant_observed_add(o, expect_class(&hit, x->name, x->module_bytes), format, tensors, bytes);
 }
 
 int quant_observed_of(const struct model *m, const struct inventory *inv,
@@ -68,9 +75,7 @@ int quant_observed_of(const struct model *m, const struct inventory *inv,
     expect_finder_init(f, m);
     for (size_t at = 0; module_next(inv, &at, &x);)
         count(f, &x, o);
-    for (unsigned c = 0; c < QUANT_CLASSES; c++)
-        qsort(o->classes[c].formats, o->classes[c].format_count, sizeof *o->classes[c].formats,
-              by_bytes);
+    quant_observed_sort(o);
     *ret = *o;
     free(f);
     free(o);
