@@ -5,6 +5,7 @@
 #include "core/text.h"
 #include "probes/host.h"
 #include "stress/balance.h"
+#include "stress/dequant_rate.h"
 #include "stress/fallback.h"
 #include "stress/longctx.h"
 #include <stdlib.h>
@@ -118,6 +119,29 @@ int evidence_stress(struct evidence *v, const struct subject *s, const struct op
     int rc = longctx_run(&s->model, &opts, &sink, &why);
     tell_time("ladder of context lengths", start);
     return rc ? fact_put_unknown(&sink, FACT_STRESS_REACHED, "", why.msg, e) : 0;
+}
+
+int evidence_dequant(struct evidence *v, const struct subject *s, const struct options *o,
+                     const struct evidence_limits *l, struct err *e)
+{
+    const struct fact *roof = fact_list_find(&v->facts, FACT_STRESS_BANDWIDTH, "");
+    struct fact_sink sink = fact_list_sink(&v->facts);
+    struct progress progress = log_progress();
+    uint64_t start = clock_ns();
+    struct dequant_rate_opts opts = {.time_budget_ns = l->budget_ns,
+                                     .memory_budget_bytes = l->memory_bytes,
+                                     .seed = o->seed,
+                                     .cpu = o->cpu,
+                                     .progress = &progress};
+
+    if (roof && roof->state == FACT_KNOWN)
+        opts.read_bandwidth = roof->x;
+    if (!s->has_observed)
+        return fact_put_unknown(&sink, FACT_FORMAT_DEQUANT_RATE, "", "no tensor headers at hand",
+                                e);
+    int rc = dequant_rate_run(&s->observed, &opts, &sink, e);
+    tell_time("unpacking of the stored formats", start);
+    return rc;
 }
 
 int evidence_fallback(struct evidence *v, const struct subject *s, const struct options *o,

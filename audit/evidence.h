@@ -44,6 +44,9 @@ void evidence_limits(const struct options *o, const struct policy *p,
 /* The ladder of context lengths and the counters' state. */
 int evidence_stress(struct evidence *v, const struct subject *s, const struct options *o,
                     const struct evidence_limits *l, struct err *e);
+/* What unpacking the tensors' formats takes; after evidence_stress, whose bandwidth stands beside. */
+int evidence_dequant(struct evidence *v, const struct subject *s, const struct options *o,
+                     const struct evidence_limits *l, struct err *e);
 /* Fused against composed operators. */
 int evidence_fallback(struct evidence *v, const struct subject *s, const struct options *o,
                       const struct evidence_limits *l, struct err *e);

@@ -92,6 +92,21 @@ static void print_kind(const struct fact_list *l, const char *kind)
         printf("  ended          %s\n", words(l, FACT_STRESS_LIMIT, kind, a, sizeof(a)));
 }
 
+/* What unpacking the stored formats takes; nothing where all are plain. */
+static void print_dequant(const struct fact_list *l)
+{
+    char text[512];
+
+    for (size_t i = 0; i < l->count; i++) {
+        const struct fact *f = &l->items[i];
+        if (f->state == FACT_ABSENT ||
+            (f->key != FACT_FORMAT_DEQUANT_RATE && f->key != FACT_FORMAT_DEQUANT_LOAD))
+            continue;
+        printf("%-14s %s: %s\n", f->key == FACT_FORMAT_DEQUANT_RATE ? "unpacking" : "adds to load",
+               f->scope, fact_words(f, text, sizeof(text)));
+    }
+}
+
 void tables_print_stress(const struct fact_list *l)
 {
     char text[512];
@@ -100,6 +115,7 @@ void tables_print_stress(const struct fact_list *l)
     printf("read bandwidth %s, one thread\n",
            words(l, FACT_STRESS_BANDWIDTH, "", text, sizeof(text)));
     printf("counters       %s\n", words(l, FACT_STRESS_COUNTERS, NULL, text, sizeof(text)));
+    print_dequant(l);
     for (size_t i = 0; i < l->count; i++)
         if (l->items[i].key == FACT_STRESS_GROWTH_EXPECTED && l->items[i].scope[0])
             print_kind(l, l->items[i].scope);

@@ -58,6 +58,10 @@ X(FORMAT_DISAGREES, "format.disagrees", FACT_TEXT, "",
 X(FORMAT_SUPPORT, "format.support", FACT_TEXT, "",
   "native, supported (path not stated), weight_only, convert, expand, reject or unknown "
   "<class|backend|hardware>")
+X(FORMAT_DEQUANT_RATE, "format.dequant.rate", FACT_REAL, "bytes/s",
+  "stored bytes that one thread of this host's CPU turns into F32 <format>")
+X(FORMAT_DEQUANT_LOAD, "format.dequant.load", FACT_REAL, "s",
+  "stored bytes over that rate: what unpacking adds to loading, on this host's CPU <module class>")
 
 /* Item 2: operators. */
 X(OPERATOR_LAYERS, "operator.layers", FACT_INT, "layers", "layers that use it <operator>")

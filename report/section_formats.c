@@ -4,6 +4,7 @@
 #include "report/pivot.h"
 #include "report/section.h"
 #include "report/words.h"
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -86,6 +87,84 @@ static void disagreements(const struct lookup *l, struct buf *b)
         html_lit(b, "</ul>\n");
 }
 
+static bool any_but_absent(const struct fact *const *facts, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (facts[i]->state != FACT_ABSENT)
+            return true;
+    return false;
+}
+
+/* The rates by format, each with how it was measured. */
+static void rates(const struct lookup *l, struct buf *b)
+{
+    const struct fact *const *facts;
+    size_t count = lookup_key(l, FACT_FORMAT_DEQUANT_RATE, &facts);
+
+    html_lit(b, "<ul class=\"plain small\">");
+    for (size_t i = 0; i < count; i++) {
+        if (facts[i]->state == FACT_ABSENT)
+            continue;
+        html_lit(b, "<li>");
+        if (facts[i]->scope[0]) {
+            html_code(b, facts[i]->scope);
+            html_lit(b, ": ");
+        }
+        html_fact(b, facts[i]);
+        if (facts[i]->state == FACT_KNOWN && facts[i]->source && facts[i]->source[0]) {
+            html_lit(b, " <span class=\"dim\">");
+            html_text(b, facts[i]->source);
+            html_lit(b, "</span>");
+        }
+        html_lit(b, "</li>\n");
+    }
+    html_lit(b, "</ul>\n");
+}
+
+/* What a backend that cannot compute in a format as it is stored has to do first. */
+static void unpacking(const struct lookup *l, struct buf *b)
+{
+    const struct fact *const *loads, *const *facts;
+    size_t count = lookup_key(l, FACT_FORMAT_DEQUANT_LOAD, &loads);
+    size_t formats = lookup_key(l, FACT_FORMAT_DEQUANT_RATE, &facts);
+    const struct fact *roof = lookup_get(l, FACT_STRESS_BANDWIDTH, "");
+
+    if (!count && !formats)
+        return;
+    html_lit(b, "<h3>Unpacking</h3>\n");
+    if (!any_but_absent(loads, count) && !any_but_absent(facts, formats)) {
+        html_lit(b, "<p class=\"dim\">All numbers are stored plain: nothing to unpack.</p>\n");
+        return;
+    }
+    html_lit(b,
+             "<p class=\"dim\">What a dequantization step adds to loading where a backend needs "
+             "one: stored bytes over the rate of one thread of this host's CPU. Reading the file "
+             "and writing the result to memory are not in it. Read bandwidth of the same run, "
+             "one thread: ");
+    html_fact_short(b, roof);
+    html_lit(b, ".</p>\n");
+    if (any_but_absent(loads, count)) {
+        html_table_open(b, "unpacking by part of the model");
+        html_lit(b, "<thead><tr><th>part</th><th>observed</th><th class=\"n\">stored</th>"
+                    "<th class=\"n\">adds to loading</th></tr></thead><tbody>\n");
+        for (size_t i = 0; i < count; i++) {
+            if (loads[i]->state == FACT_ABSENT)
+                continue;
+            html_lit(b, "<tr><th scope=\"row\">");
+            html_text(b, loads[i]->scope);
+            html_lit(b, "</th><td class=\"fmt\">");
+            html_fact_short(b, lookup_get(l, FACT_FORMAT_OBSERVED, loads[i]->scope));
+            html_lit(b, "</td>");
+            html_fact_cell(b, lookup_get(l, FACT_FORMAT_BYTES, loads[i]->scope));
+            html_fact_cell(b, loads[i]);
+            html_lit(b, "</tr>\n");
+        }
+        html_lit(b, "</tbody>");
+        html_table_close(b);
+    }
+    rates(l, b);
+}
+
 void section_formats(const struct lookup *l, struct buf *b)
 {
     static const enum fact_key keys[] = {FACT_FORMAT_OBSERVED, FACT_FORMAT_DECLARED,
@@ -111,6 +190,7 @@ void section_formats(const struct lookup *l, struct buf *b)
         html_table_close(b);
     }
     disagreements(l, b);
+    unpacking(l, b);
     section_verdicts(l, VERDICT_FORMATS, b);
     section_verdicts_supports(l, "format", b);
     pivot_release(&p);

@@ -142,6 +142,9 @@ static inline void fixture_formats(struct fixture *f)
         {"norms", "f32", "bf16", "native"}};
     char scope[100];
 
+    put_real(f, FACT_FORMAT_DEQUANT_RATE, "mxfp4-pack-quantized", 3.9e9, 0.08e9);
+    put_unknown(f, FACT_FORMAT_DEQUANT_RATE, "exl3", "no kernel here unpacks the format exl3");
+    put_real(f, FACT_FORMAT_DEQUANT_LOAD, "routed_experts", 0.007724, 0.000158);
     for (size_t i = 0; i < 5; i++) {
         put_text(f, FACT_FORMAT_OBSERVED, parts[i][0], parts[i][1]);
         put_text(f, FACT_FORMAT_DECLARED, parts[i][0], parts[i][2]);

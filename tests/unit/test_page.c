@@ -86,6 +86,24 @@ static void test_full_page_has_every_section_and_status(void **state)
     done();
 }
 
+/* A rate and what it means for loading stand in item 1, beside the read bandwidth of the run. */
+static void test_unpacking_stands_with_rate_and_cost(void **state)
+{
+    (void)state;
+    fixture_full(&f);
+    write_page("full.html");
+    const char *start = strstr(b.data, "id=\"formats\""), *end = strstr(b.data, "id=\"operators\"");
+    static const char *const wanted[] = {"<h3>Unpacking</h3>", "11.20 ± 0.14 GB/s",
+                                         "0.00772 ± 0.00016 s", "3.900 ± 0.080 GB/s",
+                                         "no kernel here unpacks the format exl3"};
+    for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+        const char *at = strstr(start, wanted[i]);
+        if (!at || at > end)
+            fail_msg("%s is not in item 1", wanted[i]);
+    }
+    done();
+}
+
 /* Every place that a link on the page points at is there, and no id comes twice. */
 static void test_links_lead_somewhere(void **state)
 {
@@ -283,6 +301,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_full_page_has_every_section_and_status),
+        cmocka_unit_test(test_unpacking_stands_with_rate_and_cost),
         cmocka_unit_test(test_links_lead_somewhere),
         cmocka_unit_test(test_unknowns_stand_with_reason_and_advice),
         cmocka_unit_test(test_same_view_gives_same_bytes),
