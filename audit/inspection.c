@@ -53,8 +53,8 @@ static void print_moe(const struct model *m)
 
     if (!f)
         return;
-    printf("%-14s%u, top %u, %u shared, router %s", "experts", f->router.experts,
-           f->router.top_k, f->shared, model_score_name(f->router.score));
+    printf("%-14s%u, top %u, %u shared, router %s", "experts", f->router.experts, f->router.top_k,
+           f->shared, model_score_name(f->router.score));
     if (f->kind == FFN_MOE_LATENT)
         printf(", latent width %u of %u", f->latent, m->hidden);
     puts("");
@@ -64,7 +64,9 @@ static void print_parameters(const struct subject *s)
 {
     char more[160] = "", padding[TEXT_NUMBER_BYTES];
 
-    if (s->has_cost) {
+    if (s->has_cost && !s->cost.params_known)
+        printf("%-14s? unknown: %s\n", "parameters", s->cost.params_why);
+    if (s->has_cost && s->cost.params_known) {
         print_count("parameters", s->cost.params_total, "by the config's shapes", "");
         print_count("  active", s->cost.params_active, "a token, input embedding left out", "");
     }
@@ -74,6 +76,20 @@ static void print_parameters(const struct subject *s)
         snprintf(more, sizeof(more), ", of which %s are padding of %s",
                  text_count(s->stored.params_padding, padding), s->stored.padding_name);
     print_count("  as stored", s->stored.params, "in the tensors", more);
+}
+
+static void print_growth(const struct cost *c)
+{
+    char more[120] = "", number[TEXT_NUMBER_BYTES];
+
+    if (c->cache_step_tokens > 1)
+        snprintf(more, sizeof(more), ", rounded down: %s bytes each %u tokens",
+                 text_count(c->cache_step_bytes, number), c->cache_step_tokens);
+    print_count("cache", c->cache_token_bytes, "bytes a token (BF16)", more);
+    if (!c->fp8_known || c->fp8_step_bytes == c->cache_step_bytes)
+        return;
+    print_count("  in FP8", c->fp8_step_bytes / c->cache_step_tokens, "bytes a token",
+                c->fp8_step_bytes % c->cache_step_tokens ? ", rounded down" : "");
 }
 
 static void print_cache(const struct subject *s, const struct options *o)
@@ -87,17 +103,23 @@ static void print_cache(const struct subject *s, const struct options *o)
         printf("cache         ? unknown: %s\n", s->cost_why);
         return;
     }
-    print_count("cache", s->cost.cache_token_bytes, "bytes a token (BF16)", "");
+    if (s->model.encoder) {
+        puts("cache         none: an encoder sees all tokens at once and keeps nothing");
+        return;
+    }
+    print_growth(&s->cost);
     if (s->cost.window_bytes)
         print_count("  windows", s->cost.window_bytes, "bytes a sequence, when full", "");
     print_count("  state", s->cost.state_bytes, "bytes a sequence, constant", "");
+    if (s->model.state_rule)
+        printf("%-14s%20s %s\n", "", "", s->model.state_rule);
     if (s->cost.attnres_in_flight_bytes)
         print_count("  in flight", s->cost.attnres_in_flight_bytes,
                     "bytes a token while it passes (residual blocks; no cache)", "");
     for (size_t i = 0; i < n; i++) {
         uint64_t b = cost_model_bytes(&s->model, contexts[i]);
-        printf("  at %-9s%20s bytes  %s\n", text_tokens(contexts[i], tokens),
-               text_count(b, exact), text_bytes(b, bytes));
+        printf("  at %-9s%20s bytes  %s\n", text_tokens(contexts[i], tokens), text_count(b, exact),
+               text_bytes(b, bytes));
     }
 }
 
@@ -164,7 +186,7 @@ static void print_layers(const struct subject *s)
         const struct cost_layer *c = s->has_cost ? &s->cost.layers[i] : NULL;
         printf("%5u  %-14s %-14s %-12s %18s %14s %14s\n", i, model_mixer_name(l->mixer.kind),
                model_residual_name(l->residual), model_ffn_name(l->ffn.kind),
-               c ? text_count(c->params, params) : "?",
+               c && s->cost.params_known ? text_count(c->params, params) : "?",
                c ? text_count(c->cache_token_bytes, cache) : "?",
                c ? text_count(c->state_bytes + c->window_bytes, state) : "?");
     }

@@ -3,7 +3,6 @@
 #include "audit/picture.h"
 #include "core/json.h"
 
-
 static void add_picture(struct cJSON *to, const char *key, const struct model *m,
                         void (*draw)(const struct model *, struct buf *))
 {
@@ -69,7 +68,7 @@ static void add_parameters(struct cJSON *doc, const struct subject *s)
 {
     struct cJSON *p = json_add_object(doc, "parameters");
 
-    if (s->has_cost) {
+    if (s->has_cost && s->cost.params_known) {
         json_add_u64(p, "total", s->cost.params_total);
         json_add_u64(p, "active", s->cost.params_active);
         json_add_u64(p, "embedding", s->cost.params_embedding);
@@ -98,8 +97,19 @@ static void add_cache(struct cJSON *doc, const struct subject *s, const struct o
     }
     struct cJSON *c = json_add_object(doc, "cache");
     json_add_u64(c, "bytes_per_token", s->cost.cache_token_bytes);
+    json_add_u64(c, "step_tokens", s->cost.cache_step_tokens);
+    json_add_u64(c, "step_bytes", s->cost.cache_step_bytes);
     json_add_u64(c, "window_bytes", s->cost.window_bytes);
     json_add_u64(c, "state_bytes", s->cost.state_bytes);
+    json_add_text(c, "state_format", s->model.state_rule);
+    if (s->cost.fp8_known) {
+        json_add_u64(c, "fp8_step_bytes", s->cost.fp8_step_bytes);
+        json_add_u64(c, "fp8_window_bytes", s->cost.fp8_window_bytes);
+    } else {
+        json_add_null(c, "fp8_step_bytes");
+        json_add_null(c, "fp8_window_bytes");
+    }
+    json_add_bool(c, "encoder", s->model.encoder);
     json_add_u64(c, "in_flight_bytes_per_token", s->cost.attnres_in_flight_bytes);
     struct cJSON *at = json_add_array(c, "at");
     for (size_t i = 0; i < n; i++) {
@@ -122,8 +132,7 @@ static void add_formats(struct cJSON *doc, const struct subject *s)
             continue;
         struct cJSON *row = json_add_object(rows, NULL);
         json_add_text(row, "class", quant_class_name(k));
-        json_add_text(row, "observed",
-                      seen ? quant_observed_names(&s->observed, k, names) : NULL);
+        json_add_text(row, "observed", seen ? quant_observed_names(&s->observed, k, names) : NULL);
         json_add_text(row, "declared", said ? s->declared.classes[c].names : NULL);
         if (seen) {
             json_add_u64(row, "tensors", s->observed.classes[c].tensors);
@@ -172,6 +181,8 @@ static void add_unknown(struct cJSON *doc, const struct subject *s)
         json_add_text(u, "model", s->model_why);
     if (s->cost_why[0])
         json_add_text(u, "cost", s->cost_why);
+    if (s->has_cost && !s->cost.params_known)
+        json_add_text(u, "parameters", s->cost.params_why);
     if (s->operators_why[0])
         json_add_text(u, "operators", s->operators_why);
     struct cJSON *keys = json_add_array(u, "unexplained_keys");

@@ -6,16 +6,37 @@
 
 #define GROUP_MAX 16u
 
+static const char *compressed_word(uint32_t ratio)
+{
+    return ratio == 0 ? "window" : ratio == 4 ? "compressed 4:1" : "compressed 128:1";
+}
+
 static const char *mixer_word(const struct mixer *x)
 {
     switch (x->kind) {
     case MIXER_GQA:
+        if (x->store == MIXER_ENCODES)
+            return "bidirectional MHA";
+        if (x->store == MIXER_SHARES)
+            return x->window ? "windowed GQA of an earlier cache" : "GQA of an earlier cache";
+        if (x->chunked)
+            return "chunked GQA";
         if (x->window)
             return x->key_heads == x->heads ? "windowed MHA" : "windowed GQA";
         return x->key_heads == x->heads ? "MHA" : "GQA";
     case MIXER_MLA: return "MLA";
     case MIXER_KDA: return "KDA";
     case MIXER_KEY_DECOUPLED: return "key-decoupled";
+    case MIXER_NONE: return "no mixer";
+    case MIXER_GATED_DELTA: return "Gated DeltaNet";
+    case MIXER_LIGHTNING: return "lightning";
+    case MIXER_MAMBA2: return "Mamba2";
+    case MIXER_CONV: return "short convolution";
+    case MIXER_DSA: return x->index_own ? "DSA" : "DSA by an earlier index";
+    case MIXER_MSA: return "MSA";
+    case MIXER_QSA: return "QSA";
+    case MIXER_COMPRESSED: return compressed_word(x->ratio);
+    case MIXER_RWKV: return "RWKV";
     default: return "unknown";
     }
 }

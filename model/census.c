@@ -15,9 +15,10 @@ static bool starts(const char *s, const char *start)
 
 bool census_prefix(struct model *m, const struct inventory *inv, const char **ret)
 {
-    static const char *const marks[] = {"embed_tokens.", "layers.0."};
+    static const char *const marks[] = {"embed_tokens.", "embeddings.", "layers.0."};
     char name[256];
-    int n = snprintf(name, sizeof name, "%sembed_tokens.weight", m->prefix);
+    int n = snprintf(name, sizeof name, "%s%s.weight", m->prefix,
+                     m->traits->layout == FAMILY_LAYOUT_NEMOTRON ? "embeddings" : "embed_tokens");
     if (n > 0 && (size_t)n < sizeof name && inventory_find(inv, name)) {
         *ret = m->prefix;
         return true;
@@ -25,7 +26,8 @@ bool census_prefix(struct model *m, const struct inventory *inv, const char **re
     for (size_t k = 0; k < sizeof marks / sizeof *marks; k++)
         for (size_t i = 0; i < inv->count; i++) {
             const char *at = strstr(inv->tensors[i].name, marks[k]);
-            if (!at || (at != inv->tensors[i].name && at[-1] != '.'))
+            if (!at || at - inv->tensors[i].name > CENSUS_PREFIX_MAX ||
+                (at != inv->tensors[i].name && at[-1] != '.'))
                 continue;
             *ret = mem_arena_strndup(&m->arena, inv->tensors[i].name,
                                      (size_t)(at - inv->tensors[i].name));
@@ -97,10 +99,15 @@ static size_t known_names(const struct family *f, struct known known[KNOWN_MAX])
     memcpy(known, fixed, sizeof fixed);
     if (!f->moe_dir)
         return n;
-    snprintf(known[n].name, sizeof known->name, "%s.gate", f->moe_dir);
+    snprintf(known[n].name, sizeof known->name, "%s.%s", f->moe_dir,
+             f->router ? f->router : "gate");
     known[n++].slot = CENSUS_ROUTER;
-    snprintf(known[n].name, sizeof known->name, "%s.routed_expert_down_proj", f->moe_dir);
-    known[n++].slot = CENSUS_LATENT;
+    if (f->latent_down) {
+        snprintf(known[n].name, sizeof known->name, "%s.%s", f->moe_dir, f->latent_down);
+        known[n++].slot = CENSUS_LATENT;
+    }
+    snprintf(known[n].name, sizeof known->name, "%s.experts.gate_up_proj", f->moe_dir);
+    known[n++].slot = CENSUS_JOINT;
     if (f->shared_dir) {
         snprintf(known[n].name, sizeof known->name, "%s.%s.up_proj", f->moe_dir, f->shared_dir);
         known[n++].slot = CENSUS_SHARED;
@@ -112,7 +119,7 @@ static size_t known_names(const struct family *f, struct known known[KNOWN_MAX])
 static bool expert(const struct family *f, const struct module *x, const char *rest,
                    const char *end, struct census_layer *l)
 {
-    size_t n = f->moe_dir ? strlen(f->moe_dir) : 0;
+    size_t n = f->moe_dir && f->up ? strlen(f->moe_dir) : 0;
     char *tail;
     if (!n || strncmp(rest, f->moe_dir, n) || !starts(rest + n, ".experts."))
         return false;

@@ -31,9 +31,12 @@ enum census_slot {
     CENSUS_SHARED,
     CENSUS_EXPERT, /* EXPERT: up of one expert */
     CENSUS_RES,    /* self_attention_res_proj */
+    CENSUS_JOINT,  /* experts.gate_up_proj: all experts in one tensor */
     CENSUS_SLOTS
 };
 
+/* Longest prefix of the text tower: names are its, and at most 30 bytes of their own. */
+#define CENSUS_PREFIX_MAX 40
 #define CENSUS_EXPERTS_MAX 65536 /* as the config may name */
 
 /* A module's first and last dimension; 0: there is none, or its packing hides it. */

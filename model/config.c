@@ -48,9 +48,19 @@ static int unsupported(const char *type, const char *text_type, const char *arch
                    text_plain(architecture, c, sizeof c));
 }
 
+/* The text model of a wrapper. Its text_config names the family; its architectures, where there are
+ * some, are of the class that would run without the wrapper. */
+static const struct family *held(const struct family_wrapper *w, const char *text_type)
+{
+    const struct family *f = family_find(*text_type ? text_type : w->texts[0], "");
+    return f && family_holds(w, f) ? f : NULL;
+}
+
 int config_init(struct config *c, const struct cJSON *root, struct model *m, struct err *e)
 {
     const char *type, *text_type = "", *architecture;
+    const struct family *f;
+    const struct family_wrapper *w = NULL;
     if (json_kind(root) != JSON_OBJECT)
         return err_set(e, ERR_FORMAT, "the config is %s, not an object",
                        json_kind_name(json_kind(root)));
@@ -60,19 +70,21 @@ int config_init(struct config *c, const struct cJSON *root, struct model *m, str
     if (json_kind(text) == JSON_OBJECT) {
         if (text_of(text, "model_type", &text_type, e))
             return err_wrap(e, "text_config");
+        w = family_find_wrapper(type, architecture);
+        f = w ? held(w, text_type) : NULL;
     } else {
         text = NULL;
+        f = family_find(type, architecture);
     }
-    const struct family *f = family_find(type);
-    bool nested = f && f->text_types[0];
-    /* The architecture is the class that runs: a config may call itself a llama and be none. */
-    if (!f || (*architecture && !family_has_architecture(f, architecture)) ||
-        nested != (text != NULL) || (nested && !family_has_text_type(f, text_type)))
+    if (!f)
         return unsupported(type, text_type, architecture, e);
     *c = (struct config){.root = root, .text = text ? text : root, .m = m};
     m->traits = f;
-    m->family = f->name;
-    m->prefix = f->prefix;
+    m->family = w ? w->type : f->name ? f->name : f->types[0];
+    m->prefix = w ? w->prefix : f->prefix;
+    m->head = w ? w->head : NULL;
+    m->encoder = f->encoder;
+    m->wrapped = w != NULL;
     m->architecture = mem_arena_strndup(&m->arena, architecture, strlen(architecture));
     return 0;
 }
@@ -131,13 +143,22 @@ int config_u32_or(const struct config *c, const struct cJSON *in, const char *ke
     return take_u32(item, key, min, max, ret, e);
 }
 
-int config_u32_of(const struct config *c, const char *const *keys, uint32_t min, uint32_t max,
+int config_u32_of(struct config *c, const char *const *keys, uint32_t min, uint32_t max,
                   uint32_t *ret, struct err *e)
 {
-    for (size_t i = 0; keys[i]; i++)
-        if (config_has(c, keys[i]))
-            return config_u32(c, NULL, keys[i], min, max, ret, e);
-    return err_set(e, ERR_FORMAT, "%s is missing", keys[0]);
+    size_t first = 0;
+    uint64_t other;
+    while (keys[first] && !config_has(c, keys[first]))
+        first++;
+    if (!keys[first])
+        return err_set(e, ERR_FORMAT, "%s is missing", keys[0]);
+    if (config_u32(c, NULL, keys[first], min, max, ret, e))
+        return e->code;
+    for (size_t i = first + 1; keys[i]; i++)
+        if (json_u64(json_get(c->text, keys[i]), &other) && other != *ret)
+            config_unexplained(c, "%s=%u, %s=%llu", keys[first], *ret, keys[i],
+                               (unsigned long long)other);
+    return 0;
 }
 
 int config_bool_or(const struct config *c, const struct cJSON *in, const char *key, bool fallback,
@@ -175,28 +196,49 @@ int config_text(const struct config *c, const char *key, const char **ret, struc
 
 /* --- what could not be explained */
 
-void config_unexplained(struct config *c, const char *fmt, ...)
+static void add(struct config *c, unsigned what, const char *fmt, va_list ap)
 {
     char raw[256], safe[256];
     struct model *m = c->m;
-    va_list ap;
-    va_start(ap, fmt);
     vsnprintf(raw, sizeof raw, fmt, ap);
-    va_end(ap);
     text_plain(raw, safe, sizeof safe);
     for (size_t i = 0; i < m->unexplained_count; i++)
-        if (!strcmp(m->unexplained[i], safe))
+        if (!strcmp(m->unexplained[i], safe)) {
+            m->hides[i] |= (uint8_t)what;
             return;
-    /* The array lives in the arena at its full size: it is small, and released with the model. */
-    if (!m->unexplained)
+        }
+    /* The arrays live in the arena at their full size: they are small, and released with the
+     * model. */
+    if (!m->unexplained) {
         m->unexplained =
             mem_arena_alloc(&m->arena, (CONFIG_UNEXPLAINED_MAX + 1) * sizeof *m->unexplained);
+        m->hides = mem_arena_alloc(&m->arena, (CONFIG_UNEXPLAINED_MAX + 1) * sizeof *m->hides);
+    }
     if (m->unexplained_count < CONFIG_UNEXPLAINED_MAX) {
+        m->hides[m->unexplained_count] = (uint8_t)what;
         m->unexplained[m->unexplained_count++] = mem_arena_strndup(&m->arena, safe, strlen(safe));
         return;
     }
-    c->unexplained_dropped++;
+    if (!c->unexplained_dropped++)
+        m->hides[CONFIG_UNEXPLAINED_MAX] = 0;
+    m->hides[CONFIG_UNEXPLAINED_MAX] |= (uint8_t)what;
     snprintf(safe, sizeof safe, "%zu more", c->unexplained_dropped);
     m->unexplained[CONFIG_UNEXPLAINED_MAX] = mem_arena_strndup(&m->arena, safe, strlen(safe));
     m->unexplained_count = CONFIG_UNEXPLAINED_MAX + 1;
+}
+
+void config_hides(struct config *c, unsigned what, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    add(c, what, fmt, ap);
+    va_end(ap);
+}
+
+void config_unexplained(struct config *c, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    add(c, MODEL_HIDES_ALL, fmt, ap);
+    va_end(ap);
 }

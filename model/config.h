@@ -16,6 +16,7 @@
 #define CONFIG_INNER_MAX (1u << 24)
 #define CONFIG_EXPERTS_MAX (1u << 16)
 #define CONFIG_KERNEL_MAX 64u
+#define CONFIG_POOL_MAX (1u << 16)
 #define CONFIG_TOKENS_MAX (1ull << 40)
 #define CONFIG_UNEXPLAINED_MAX 64 /* then one entry counts the rest */
 
@@ -37,8 +38,9 @@ int config_u32(const struct config *c, const struct cJSON *in, const char *key, 
 /* The same, with a value for when it is missing or null. */
 int config_u32_or(const struct config *c, const struct cJSON *in, const char *key, uint32_t min,
                   uint32_t max, uint32_t fallback, uint32_t *ret, struct err *e);
-/* The first of the keys (a list that ends in NULL) that is there; needed. */
-int config_u32_of(const struct config *c, const char *const *keys, uint32_t min, uint32_t max,
+/* The first of the keys (a list that ends in NULL) that is there; needed. Aliases that are there
+ * and contradict it are unexplained. */
+int config_u32_of(struct config *c, const char *const *keys, uint32_t min, uint32_t max,
                   uint32_t *ret, struct err *e);
 /* ERR_FORMAT if there and not null and of another kind. */
 int config_bool_or(const struct config *c, const struct cJSON *in, const char *key, bool fallback,
@@ -50,7 +52,10 @@ int config_text(const struct config *c, const char *key, const char **ret, struc
 /* True if the key is there and not null. */
 bool config_has(const struct config *c, const char *key);
 
-/* Adds "what" to the model's unexplained list: a key, with its value or what is wrong with it. */
+/* Adds "what" to the model's unexplained list: a key, with its value or what is wrong with it. It
+ * stands in the way of everything; config_hides says of what (MODEL_HIDES_*). */
+void config_hides(struct config *c, unsigned what, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
 void config_unexplained(struct config *c, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 

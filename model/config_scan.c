@@ -9,17 +9,17 @@
 
 enum group {
     ANY = 1,
-    GQA = 2,
-    MLA = 4,
-    KDA = 8,
+    MLA = 2,
+    KDA = 4,
+    GDN = 8,
     MOE = 16,  /* any family with experts */
     QWEN = 32, /* Qwen's experts */
     DEEP = 64, /* DeepSeek's and Kimi's experts */
     WINDOW = 128,
     BIAS = 256,
     SHARED_GATE = 512,
-    MTP = 1024,
-    LATENT = 2048
+    DENSE_BIAS = 1024,
+    STRIDE = 2048
 };
 
 /* Keys with a suspicious name that are read, by the families that read them, or that say nothing
@@ -43,7 +43,7 @@ static const struct known {
     {"use_sliding_window", WINDOW},
     {"sliding_window", WINDOW},
     {"attention_bias", BIAS},
-    {"mlp_bias", BIAS},
+    {"mlp_bias", DENSE_BIAS},
     {"kv_lora_rank", MLA},
     {"q_lora_rank", MLA},
     {"qk_nope_head_dim", MLA},
@@ -68,6 +68,8 @@ static const struct known {
     {"num_local_experts", MOE},
     {"moe_intermediate_size", QWEN | DEEP},
     {"shared_expert_intermediate_size", SHARED_GATE},
+    {"sliding_window_pattern", STRIDE},
+    {"_sliding_window_pattern", STRIDE},
     {"decoder_sparse_step", QWEN},
     {"mlp_only_layers", QWEN},
     {"norm_topk_prob", QWEN | DEEP},
@@ -81,6 +83,16 @@ static const struct known {
     {"first_k_dense_replace", DEEP},
     {"moe_layer_freq", DEEP},
     {"num_nextn_predict_layers", DEEP},
+    {"mlp_layer_types", MOE},
+    {"linear_num_value_heads", GDN},
+    {"linear_num_key_heads", GDN},
+    {"linear_key_head_dim", GDN},
+    {"linear_value_head_dim", GDN},
+    {"linear_conv_kernel_dim", GDN},
+    {"mamba_ssm_dtype", GDN},
+    {"mamba_ssm_cache_dtype", GDN},
+    {"full_attention_interval", GDN},
+    {"attn_output_gate", GDN},
     {"output_router_logits", ANY},
     {"router_aux_loss_coef", ANY},
     {"router_jitter_noise", ANY},
@@ -91,93 +103,109 @@ static const struct known {
     {"qkv_bias", SHARED_GATE},
 };
 
-/* Words that name a mechanism which changes layers, caches or shapes. */
-static const char *const words[] = {
-    "linear",
-    "mamba",
-    "ssm",
-    "kda",
-    "hybrid",
-    "compress",
-    "index_",
-    "indexer",
-    "sliding",
-    "window",
-    "lightning",
-    "attn_res",
-    "attnres",
-    "hc_",
-    "delta",
-    "conv",
-    "recurr",
-    "retention",
-    "latent",
-    "sparse",
-    "engram",
-    "layer_types",
-    "layers_block",
-    "attn_type",
-    "attention_type",
-    "attention_method",
-    "linear_method",
-    "lora",
-    "expert",
-    "moe",
-    "router",
-    "topk",
-    "n_group",
-    "sink",
-    "mtp",
-    "nextn",
-    "draft",
-    "eagle",
-    "qk_",
-    "v_head",
-    "kv_",
-    "k_eq_v",
-    "block_config",
-    "block_size",
-    "per_layer",
-    "interleave",
-    "cross_att",
-    "dual_chunk",
-    "altup",
-    "laurel",
-    "bias",
-    "parallel_att",
-    "qk_norm",
-    "use_qk",
-    "gate",
-    "head_dim",
-    "state_size",
-    "key_heads",
-    "value_heads",
-    "num_heads",
-    "shared",
-    "chunk_att",
-    "local_att",
-    "global_att",
-    "hash_layers",
-    "swiglu_limit",
-    "lowrank",
-    "low_rank",
-    "residual_",
-    "hyper",
-    "memory_layers",
-    "ngram_emb",
-    "kpool",
+#define ALL MODEL_HIDES_ALL
+#define PARAMS MODEL_HIDES_PARAMS
+#define BEYOND_CACHE (MODEL_HIDES_PARAMS | MODEL_HIDES_OPERATORS)
+
+/* Words that name a mechanism, and what one that nothing here reads stands in the way of: a
+ * feed-forward, a bias or a norm never changes a cache. A key with several hides all that they do.
+ */
+static const struct {
+    const char *word;
+    unsigned hides;
+} words[] = {
+    {"expert", BEYOND_CACHE},
+    {"moe", BEYOND_CACHE},
+    {"router", BEYOND_CACHE},
+    {"n_group", BEYOND_CACHE},
+    {"sparse_step", BEYOND_CACHE},
+    {"mtp", PARAMS},
+    {"nextn", PARAMS},
+    {"bias", PARAMS},
+    {"qk_norm", BEYOND_CACHE},
+    {"use_qk", BEYOND_CACHE},
+    {"swiglu_limit", MODEL_HIDES_OPERATORS},
+    {"softcap", MODEL_HIDES_OPERATORS},
+    {"hash_layers", BEYOND_CACHE},
+    {"altup", BEYOND_CACHE},
+    {"laurel", BEYOND_CACHE},
+    {"per_layer_input", BEYOND_CACHE},
+    {"ngram_emb", BEYOND_CACHE},
+    {"parallel_att", BEYOND_CACHE},
+    {"hc_", BEYOND_CACHE},
+    {"hyper", BEYOND_CACHE},
+    {"residual_", BEYOND_CACHE},
+    {"attn_res", BEYOND_CACHE},
+    {"attnres", BEYOND_CACHE},
+    {"multi_query", ALL},
+    {"linear", ALL},
+    {"mamba", ALL},
+    {"ssm", ALL},
+    {"kda", ALL},
+    {"hybrid", ALL},
+    {"compress", ALL},
+    {"index_", ALL},
+    {"indexer", ALL},
+    {"sliding", ALL},
+    {"window", ALL},
+    {"lightning", ALL},
+    {"delta", ALL},
+    {"conv", ALL},
+    {"recurr", ALL},
+    {"retention", ALL},
+    {"latent", ALL},
+    {"sparse", ALL},
+    {"engram", ALL},
+    {"layer_types", ALL},
+    {"layers_block", ALL},
+    {"attn_type", ALL},
+    {"attention_type", ALL},
+    {"attention_method", ALL},
+    {"linear_method", ALL},
+    {"lora", ALL},
+    {"topk", BEYOND_CACHE},
+    {"sink", ALL},
+    {"draft", ALL},
+    {"eagle", ALL},
+    {"qk_", ALL},
+    {"v_head", ALL},
+    {"kv_", ALL},
+    {"k_eq_v", ALL},
+    {"block_config", ALL},
+    {"block_size", ALL},
+    {"per_layer", ALL},
+    {"interleave", BEYOND_CACHE},
+    {"cross_att", ALL},
+    {"dual_chunk", ALL},
+    {"gate", BEYOND_CACHE},
+    {"head_dim", ALL},
+    {"state_size", ALL},
+    {"key_heads", ALL},
+    {"value_heads", ALL},
+    {"num_heads", ALL},
+    {"shared", BEYOND_CACHE},
+    {"chunk_att", ALL},
+    {"local_att", ALL},
+    {"global_att", ALL},
+    {"lowrank", ALL},
+    {"low_rank", ALL},
+    {"memory_layers", ALL},
+    {"kpool", ALL},
 };
 
 static unsigned groups_of(const struct family *f)
 {
     unsigned g = ANY;
-    g |= f->attention == FAMILY_GQA ? GQA : MLA;
-    g |= f->attention == FAMILY_KDA_MLA ? KDA : 0;
+    g |= f->attention == FAMILY_MLA ? MLA : 0;
+    g |= f->linear == FAMILY_LINEAR_KDA ? KDA : 0;
+    g |= f->linear == FAMILY_LINEAR_GDN ? GDN : 0;
     g |= f->moe != FAMILY_DENSE ? MOE : 0;
     g |= f->moe == FAMILY_QWEN ? QWEN : 0;
     g |= f->moe == FAMILY_DEEPSEEK || f->moe == FAMILY_KIMI ? DEEP : 0;
     g |= f->window != FAMILY_WINDOW_NONE ? WINDOW : 0;
+    g |= f->window == FAMILY_WINDOW_STRIDE ? STRIDE : 0;
     g |= f->attention_bias ? BIAS : 0;
+    g |= f->mlp_bias ? DENSE_BIAS : 0;
     g |= f->shared_dir && !strcmp(f->shared_dir, "shared_expert") ? SHARED_GATE : 0;
     return g;
 }
@@ -211,27 +239,34 @@ static bool generation(const char *key)
     return false;
 }
 
-static bool suspicious(const char *key, unsigned groups)
+/* What the key stands in the way of; 0 nothing. */
+static unsigned hides(const char *key, unsigned groups)
 {
     if (generation(key))
-        return false;
+        return 0;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (!strcmp(known[i].key, key))
-            return !(known[i].groups & groups);
+        if (!strcmp(known[i].key, key) && known[i].groups & groups)
+            return 0;
+    unsigned what = 0;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (strstr(key, words[i]))
-            return true;
-    return false;
+        if (strstr(key, words[i].word))
+            what |= words[i].hides;
+    return what;
 }
 
 void config_scan(struct config *c)
 {
-    unsigned groups = groups_of(c->m->traits);
+    const struct family *f = c->m->traits;
+    unsigned groups = groups_of(f);
     bool windows = true;
     /* use_sliding_window: false switches sliding_window off, in families without windows too. */
     if (json_bool(json_get(c->text, "use_sliding_window"), &windows) && !windows)
         groups |= WINDOW;
-    for (const struct cJSON *v = json_first(c->text); v; v = json_next(v))
-        if (!says_none(v) && suspicious(json_key(v), groups))
-            config_unexplained(c, "%s", json_key(v));
+    for (const struct cJSON *v = json_first(c->text); v; v = json_next(v)) {
+        if (says_none(v) || family_has_key(f->keys, json_key(v)))
+            continue;
+        unsigned what = hides(json_key(v), groups);
+        if (what)
+            config_hides(c, what, "%s", json_key(v));
+    }
 }

@@ -28,21 +28,22 @@ static int put_shape(const struct model *m, const char *source, const struct fac
             return e->code;
     }
     for (size_t i = 0; i < m->unexplained_count; i++)
-        if (fact_put_text(s, FACT_MODEL_UNEXPLAINED, m->unexplained[i], m->unexplained[i], source,
+        /* What hides only the count of parameters is the reason of that fact. */
+        if (m->hides[i] != MODEL_HIDES_PARAMS &&
+            fact_put_text(s, FACT_MODEL_UNEXPLAINED, m->unexplained[i], m->unexplained[i], source,
                           e))
             return e->code;
     return 0;
 }
 
-/* A figure that the model has, or that it surely has not: nothing unexplained is left. */
+/* A figure that the model has, or that it surely has not: nothing hides it. */
 static int put_if(const struct model *m, bool has, enum fact_key key, uint64_t v,
                   const char *source, const struct fact_sink *s, struct err *e)
 {
+    const char *why = model_hidden(m, MODEL_HIDES_OPERATORS, NULL);
     if (has)
         return put(s, key, "", v, source, e);
-    if (m->unexplained_count)
-        return fact_put_unknown(s, key, "", m->unexplained[0], e);
-    return fact_put_absent(s, key, "", source, e);
+    return why ? fact_put_unknown(s, key, "", why, e) : fact_put_absent(s, key, "", source, e);
 }
 
 static int put_special(const struct model *m, const struct cost *c, const char *source,
@@ -66,15 +67,35 @@ static int put_special(const struct model *m, const struct cost *c, const char *
                   s, e);
 }
 
+static int put_params(const struct cost *c, const char *source, const struct fact_sink *s,
+                      struct err *e)
+{
+    if (!c->params_known)
+        return fact_put_unknown(s, FACT_MODEL_PARAMS_TOTAL, "", c->params_why, e) ||
+                       fact_put_unknown(s, FACT_MODEL_PARAMS_ACTIVE, "", c->params_why, e)
+                   ? e->code
+                   : 0;
+    return put(s, FACT_MODEL_PARAMS_TOTAL, "", c->params_total, source, e) ||
+                   put(s, FACT_MODEL_PARAMS_ACTIVE, "", c->params_active, source, e)
+               ? e->code
+               : 0;
+}
+
 static int put_cost(const struct model *m, const struct cost *c, const char *source,
                     const struct fact_sink *s, struct err *e)
 {
     uint64_t token[MIXERS] = {0}, state[MIXERS] = {0};
-    if (put(s, FACT_MODEL_PARAMS_TOTAL, "", c->params_total, source, e) ||
-        put(s, FACT_MODEL_PARAMS_ACTIVE, "", c->params_active, source, e) ||
-        put(s, FACT_MODEL_CACHE_PER_TOKEN, "", c->cache_token_bytes, source, e) ||
+    char step[160], rule[160];
+    snprintf(step, sizeof step, "%s", source);
+    if (c->cache_step_tokens > 1)
+        snprintf(step, sizeof step, "%s; rounded down: %llu bytes each %u tokens", source,
+                 (unsigned long long)c->cache_step_bytes, c->cache_step_tokens);
+    snprintf(rule, sizeof rule, "%s%s%s", source,
+             m->state_rule ? "; matrices in the format of " : "",
+             m->state_rule ? m->state_rule : "");
+    if (put(s, FACT_MODEL_CACHE_PER_TOKEN, "", c->cache_token_bytes, step, e) ||
         put(s, FACT_MODEL_CACHE_WINDOW, "", c->window_bytes, source, e) ||
-        put(s, FACT_MODEL_STATE, "", c->state_bytes, source, e))
+        put(s, FACT_MODEL_STATE, "", c->state_bytes, rule, e) || put_params(c, source, s, e))
         return e->code;
     for (uint32_t i = 0; i < m->layer_count; i++) {
         token[m->layers[i].mixer.kind] += c->layers[i].cache_token_bytes;
@@ -97,9 +118,10 @@ static int put_no_cost(const struct model *m, const struct fact_sink *s, struct 
                                          FACT_MODEL_CACHE_PER_TOKEN, FACT_MODEL_CACHE_WINDOW,
                                          FACT_MODEL_STATE};
     char why[320];
+    size_t more;
+    const char *hidden = model_hidden(m, MODEL_HIDES_CACHE, &more);
     snprintf(why, sizeof why, "the config or the tensors have what is not understood: %s%s",
-             m->unexplained_count ? m->unexplained[0] : "a layer of unknown kind",
-             m->unexplained_count > 1 ? ", and more" : "");
+             hidden ? hidden : "a layer of unknown kind", more ? ", and more" : "");
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (fact_put_unknown(s, keys[i], "", why, e))
             return e->code;

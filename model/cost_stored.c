@@ -50,7 +50,7 @@ static int numbers(const struct module *x, const struct expect *item, uint64_t *
                        "%s: packed numbers of a module that the model's layout does not name, so "
                        "their count is unknown",
                        t->name);
-    *ret = item->elements;
+    *ret = item->elements * (item->joint ? item->copies : 1);
     return 0;
 }
 

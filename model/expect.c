@@ -1,226 +1,181 @@
 #include "model/expect.h"
 #include "core/text.h"
+#include "model/expect_list.h"
+#include "model/expect_mixers.h"
 #include "model/family.h"
 #include <assert.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-/* --- making a list */
-
-/* Appends a parameter of the given shape; cols 0: a vector, taps 0: no third dimension. */
-static struct expect *add(struct expect_list *l, enum quant_class class, uint64_t rows,
-                          uint64_t cols, uint64_t taps, const char *fmt, ...)
-    __attribute__((format(printf, 6, 7)));
-static struct expect *add(struct expect_list *l, enum quant_class class, uint64_t rows,
-                          uint64_t cols, uint64_t taps, const char *fmt, ...)
-{
-    assert(l->count < EXPECT_ITEMS_MAX);
-    struct expect *x = &l->items[l->count++];
-    *x = (struct expect){.class = class, .copies = 1, .copies_active = 1, .shape = {rows}};
-    va_list ap;
-    va_start(ap, fmt);
-    int n = vsnprintf(x->name, sizeof x->name, fmt, ap);
-    va_end(ap);
-    assert(n > 0 && (size_t)n < sizeof x->name);
-    x->dims = 1;
-    if (cols)
-        x->shape[x->dims++] = cols;
-    if (taps)
-        x->shape[x->dims++] = taps;
-    x->elements = rows * (cols ? cols : 1) * (taps ? taps : 1);
-    x->role = text_ends(x->name, ".weight") ? MODULE_WEIGHT
-              : text_ends(x->name, ".bias") ? MODULE_BIAS
-                                            : MODULE_PLAIN;
-    x->base = (size_t)n - (x->role == MODULE_WEIGHT ? strlen(".weight")
-                           : x->role == MODULE_BIAS ? strlen(".bias")
-                                                    : 0);
-    const char *star = strchr(x->name, '*');
-    x->star = star ? (size_t)(star - x->name) : 0;
-    return x;
-}
-
-static void matrix(struct expect_list *l, enum quant_class class, const char *name, uint64_t rows,
-                   uint64_t cols)
-{
-    add(l, class, rows, cols, 0, "%s.weight", name);
-}
-
-static void vector(struct expect_list *l, const char *name, uint64_t n)
-{
-    add(l, QUANT_NORMS, n, 0, 0, "%s", name);
-}
-
-/* --- mixers */
-
-static void softmax(const struct model *m, const struct mixer *x, struct expect_list *l)
-{
-    uint64_t q = (uint64_t)x->heads * x->key_dim, k = (uint64_t)x->key_heads * x->key_dim;
-    uint64_t v = (uint64_t)x->value_heads * x->value_dim, o = (uint64_t)x->heads * x->value_dim;
-    matrix(l, QUANT_ATTENTION, "self_attn.q_proj", q, m->hidden);
-    matrix(l, QUANT_ATTENTION, "self_attn.k_proj", k, m->hidden);
-    matrix(l, QUANT_ATTENTION, "self_attn.v_proj", v, m->hidden);
-    matrix(l, QUANT_ATTENTION, "self_attn.o_proj", m->hidden, o);
-    if (x->output_gate)
-        matrix(l, QUANT_ATTENTION, "self_attn.g_proj", o, m->hidden);
-    if (x->qkv_bias) {
-        vector(l, "self_attn.q_proj.bias", q);
-        vector(l, "self_attn.k_proj.bias", k);
-        vector(l, "self_attn.v_proj.bias", v);
-    }
-    if (x->o_bias)
-        vector(l, "self_attn.o_proj.bias", m->hidden);
-    if (x->qk_norm) {
-        vector(l, "self_attn.q_norm.weight", x->key_dim);
-        vector(l, "self_attn.k_norm.weight", x->key_dim);
-    }
-}
-
-static void latent(const struct model *m, const struct mixer *x, struct expect_list *l)
-{
-    uint64_t q = (uint64_t)x->heads * x->key_dim, o = (uint64_t)x->heads * x->value_dim;
-    uint64_t kv = (uint64_t)x->heads * ((uint64_t)x->nope_dim + x->value_dim);
-    if (x->q_rank) {
-        matrix(l, QUANT_ATTENTION, "self_attn.q_a_proj", x->q_rank, m->hidden);
-        vector(l, "self_attn.q_a_layernorm.weight", x->q_rank);
-        matrix(l, QUANT_ATTENTION, "self_attn.q_b_proj", q, x->q_rank);
-    } else {
-        matrix(l, QUANT_ATTENTION, "self_attn.q_proj", q, m->hidden);
-    }
-    matrix(l, QUANT_ATTENTION, "self_attn.kv_a_proj_with_mqa", (uint64_t)x->kv_rank + x->rope_dim,
-           m->hidden);
-    vector(l, "self_attn.kv_a_layernorm.weight", x->kv_rank);
-    matrix(l, QUANT_ATTENTION, "self_attn.kv_b_proj", kv, x->kv_rank);
-    if (x->output_gate)
-        matrix(l, QUANT_ATTENTION, "self_attn.g_proj", o, m->hidden);
-    matrix(l, QUANT_ATTENTION, "self_attn.o_proj", m->hidden, o);
-}
-
-static void delta(const struct model *m, const struct mixer *x, struct expect_list *l)
-{
-    uint64_t k = (uint64_t)x->heads * x->key_dim, v = (uint64_t)x->value_heads * x->value_dim;
-    const char *gate = m->kda_fused ? "self_attn.forget_gate." : "self_attn.";
-    matrix(l, QUANT_ATTENTION, "self_attn.q_proj", k, m->hidden);
-    matrix(l, QUANT_ATTENTION, "self_attn.k_proj", k, m->hidden);
-    matrix(l, QUANT_ATTENTION, "self_attn.v_proj", v, m->hidden);
-    if (m->kda_fused) {
-        add(l, QUANT_NORMS, 2 * k + v, 1, x->conv_kernel, "self_attn.conv1d.weight");
-    } else {
-        add(l, QUANT_NORMS, k, 1, x->conv_kernel, "self_attn.q_conv1d.weight");
-        add(l, QUANT_NORMS, k, 1, x->conv_kernel, "self_attn.k_conv1d.weight");
-        add(l, QUANT_NORMS, v, 1, x->conv_kernel, "self_attn.v_conv1d.weight");
-    }
-    add(l, QUANT_ATTENTION, x->key_dim, m->hidden, 0, "%sf_a_proj.weight", gate);
-    add(l, QUANT_ATTENTION, k, x->key_dim, 0, "%sf_b_proj.weight", gate);
-    add(l, QUANT_NORMS, x->heads, 0, 0, "%sA_log", gate);
-    add(l, QUANT_NORMS, k, 0, 0, "%sdt_bias", gate);
-    matrix(l, QUANT_ATTENTION, "self_attn.b_proj", x->heads, m->hidden);
-    if (x->full_rank_gate) {
-        matrix(l, QUANT_ATTENTION, "self_attn.g_proj", v, m->hidden);
-    } else {
-        matrix(l, QUANT_ATTENTION, "self_attn.g_a_proj", x->key_dim, m->hidden);
-        matrix(l, QUANT_ATTENTION, "self_attn.g_b_proj", v, x->key_dim);
-    }
-    vector(l, "self_attn.o_norm.weight", x->value_dim);
-    matrix(l, QUANT_ATTENTION, "self_attn.o_proj", m->hidden, v);
-}
 
 /* --- feed-forwards */
 
 static void three(struct expect_list *l, enum quant_class class, const char *dir, uint64_t inner,
-                  uint64_t width, bool gated, bool bias)
+                  uint64_t width, const struct ffn *x, bool fused)
 {
-    if (gated)
-        add(l, class, inner, width, 0, "%s.gate_proj.weight", dir);
-    add(l, class, inner, width, 0, "%s.up_proj.weight", dir);
-    add(l, class, width, inner, 0, "%s.down_proj.weight", dir);
-    if (bias) {
-        if (gated)
-            add(l, QUANT_NORMS, inner, 0, 0, "%s.gate_proj.bias", dir);
-        add(l, QUANT_NORMS, inner, 0, 0, "%s.up_proj.bias", dir);
-        add(l, QUANT_NORMS, width, 0, 0, "%s.down_proj.bias", dir);
+    if (fused) {
+        expect_list_matrix(l, class, dir, "gate_up_proj", 2 * inner, width);
+    } else {
+        if (x->gated)
+            expect_list_matrix(l, class, dir, "gate_proj", inner, width);
+        expect_list_matrix(l, class, dir, "up_proj", inner, width);
     }
+    expect_list_matrix(l, class, dir, "down_proj", width, inner);
+    if (!x->bias)
+        return;
+    if (x->gated)
+        expect_list_vector(l, dir, "gate_proj.bias", inner);
+    expect_list_vector(l, dir, "up_proj.bias", inner);
+    expect_list_vector(l, dir, "down_proj.bias", width);
 }
 
 static void expert(const struct ffn *x, struct expect_list *l, const char *dir, const char *name,
                    uint64_t rows, uint64_t cols)
 {
-    struct expect *p =
-        add(l, QUANT_ROUTED_EXPERTS, rows, cols, 0, "%s.experts.*.%s.weight", dir, name);
+    struct expect *p = expect_list_add(l, QUANT_ROUTED_EXPERTS, rows, cols, 0,
+                                       "%s.experts.*.%s.weight", dir, name);
     p->copies = x->router.experts;
     p->copies_active = x->router.top_k;
 }
 
-static void experts(const struct model *m, const struct ffn *x, struct expect_list *l)
+/* A tensor for all experts: its elements are those of one. */
+static void joint(const struct ffn *x, struct expect_list *l, const char *dir, const char *name,
+                  uint64_t rows, uint64_t cols)
+{
+    struct expect *p = expect_list_add(l, cols ? QUANT_ROUTED_EXPERTS : QUANT_NORMS,
+                                       x->router.experts, rows, cols, "%s.experts.%s", dir, name);
+    p->joint = true;
+    p->elements = rows * (cols ? cols : 1);
+    p->copies = x->router.experts;
+    p->copies_active = x->router.top_k;
+}
+
+static void routed(const struct model *m, const struct ffn *x, struct expect_list *l)
 {
     const struct family *f = m->traits;
     const char *dir = f->moe_dir;
-    char shared[64];
-    add(l, QUANT_ROUTER, x->router.experts, x->router.on_latent ? x->latent : m->hidden, 0,
-        "%s.gate.weight", dir);
-    if (x->router.bias)
-        add(l, QUANT_NORMS, x->router.experts, 0, 0, "%s.gate.e_score_correction_bias", dir);
-    if (x->kind == FFN_MOE_LATENT) {
-        add(l, QUANT_LATENT, x->latent, m->hidden, 0, "%s.routed_expert_down_proj.weight", dir);
-        if (x->latent_norm)
-            add(l, QUANT_NORMS, x->latent, 0, 0, "%s.routed_expert_norm.weight", dir);
-        add(l, QUANT_LATENT, m->hidden, x->latent, 0, "%s.routed_expert_up_proj.weight", dir);
+    if (f->experts_fused || m->experts_fused) {
+        joint(x, l, dir, "gate_up_proj", 2ull * x->inner, x->latent);
+        joint(x, l, dir, "down_proj", x->latent, x->inner);
+        if (f->experts_bias) {
+            joint(x, l, dir, "gate_up_proj_bias", 2ull * x->inner, 0);
+            joint(x, l, dir, "down_proj_bias", x->latent, 0);
+        }
+        return;
     }
     if (x->gated)
         expert(x, l, dir, f->gate, x->inner, x->latent);
     expert(x, l, dir, f->up, x->inner, x->latent);
     expert(x, l, dir, f->down, x->latent, x->inner);
-    if (x->shared) {
+}
+
+static void experts(const struct model *m, const struct ffn *x, struct expect_list *l)
+{
+    const struct family *f = m->traits;
+    const char *dir = f->moe_dir, *router = f->router ? f->router : "gate";
+    char shared[64];
+    expect_list_add(l, QUANT_ROUTER, x->router.experts, x->router.on_latent ? x->latent : m->hidden,
+                    0, "%s.%s.weight", dir, router);
+    if (f->experts_bias)
+        expect_list_add(l, QUANT_NORMS, x->router.experts, 0, 0, "%s.%s.bias", dir, router);
+    if (x->router.bias)
+        expect_list_vector(l, dir, f->correction ? f->correction : "gate.e_score_correction_bias",
+                           x->router.experts);
+    if (x->kind == FFN_MOE_LATENT) {
+        expect_list_matrix(l, QUANT_LATENT, dir, f->latent_down, x->latent, m->hidden);
+        if (x->latent_norm)
+            expect_list_vector(l, dir, "routed_expert_norm.weight", x->latent);
+        expect_list_matrix(l, QUANT_LATENT, dir, f->latent_up, m->hidden, x->latent);
+    }
+    routed(m, x, l);
+    if (x->shared && f->shared_dir) {
+        struct ffn plain = *x;
+        plain.bias = false;
         snprintf(shared, sizeof shared, "%s.%s", dir, f->shared_dir);
-        three(l, QUANT_SHARED_EXPERTS, shared, x->shared_inner, m->hidden, x->gated, false);
+        three(l, QUANT_SHARED_EXPERTS, shared, x->shared_inner, m->hidden, &plain, false);
     }
     if (x->shared_gate)
-        add(l, QUANT_SHARED_EXPERTS, 1, m->hidden, 0, "%s.shared_expert_gate.weight", dir);
+        expect_list_add(l, QUANT_SHARED_EXPERTS, 1, m->hidden, 0, "%s.shared_expert_gate.weight",
+                        dir);
 }
 
 /* --- layers, and what lies around them */
 
+/* A layer that a search left without a mixer or a feed-forward has no norm in front of it. */
+static bool bare(const struct layer *x, const char *name, int n)
+{
+    return (x->mixer.kind == MIXER_NONE && !strncmp(name, "input_layernorm", (size_t)n)) ||
+           (x->ffn.kind == FFN_NONE && !strncmp(name, "post_attention_layernorm", (size_t)n));
+}
+
+static void norms(const struct model *m, const struct layer *x, struct expect_list *l)
+{
+    const char *at = m->traits->norms ? m->traits->norms
+                     : m->traits->layout == FAMILY_LAYOUT_NEMOTRON
+                         ? "norm"
+                         : "input_layernorm post_attention_layernorm";
+    while (*at) {
+        int n = (int)strcspn(at, " ");
+        if (!bare(x, at, n))
+            expect_list_add(l, QUANT_NORMS, m->hidden, 0, 0, "%.*s.weight", n, at);
+        at += n;
+        at += strspn(at, " ");
+    }
+}
+
 void expect_layer(const struct model *m, uint32_t layer, struct expect_list *ret)
 {
     const struct layer *x = &m->layers[layer];
+    const char *mlp = m->traits->mlp_dir ? m->traits->mlp_dir : "mlp";
     ret->count = 0;
-    switch (x->mixer.kind) {
-    case MIXER_GQA:
-    case MIXER_KEY_DECOUPLED: softmax(m, &x->mixer, ret); break;
-    case MIXER_MLA: latent(m, &x->mixer, ret); break;
-    case MIXER_KDA: delta(m, &x->mixer, ret); break;
-    case MIXER_UNKNOWN:
-    case MIXERS: break;
-    }
-    vector(ret, "input_layernorm.weight", m->hidden);
-    vector(ret, "post_attention_layernorm.weight", m->hidden);
-    if (x->residual != RESIDUAL_ADD) {
-        vector(ret, "self_attention_res_norm.weight", m->hidden);
-        vector(ret, "mlp_res_norm.weight", m->hidden);
-        matrix(ret, QUANT_ATTNRES, "self_attention_res_proj", 1, m->hidden);
-        matrix(ret, QUANT_ATTNRES, "mlp_res_proj", 1, m->hidden);
+    if (m->traits->layout == FAMILY_LAYOUT_UNKNOWN)
+        return;
+    if (m->traits->layout == FAMILY_LAYOUT_NEMOTRON)
+        mlp = "mixer";
+    expect_mixers_add(m, &x->mixer, ret);
+    norms(m, x, ret);
+    if (x->residual == RESIDUAL_ATTNRES || x->residual == RESIDUAL_ATTNRES_BLOCK) {
+        expect_list_add(ret, QUANT_NORMS, m->hidden, 0, 0, "self_attention_res_norm.weight");
+        expect_list_add(ret, QUANT_NORMS, m->hidden, 0, 0, "mlp_res_norm.weight");
+        expect_list_add(ret, QUANT_ATTNRES, 1, m->hidden, 0, "self_attention_res_proj.weight");
+        expect_list_add(ret, QUANT_ATTNRES, 1, m->hidden, 0, "mlp_res_proj.weight");
     }
     if (x->ffn.kind == FFN_DENSE)
-        three(ret, QUANT_DENSE_FFN, "mlp", x->ffn.inner, m->hidden, x->ffn.gated, x->ffn.bias);
-    else if (x->ffn.kind == FFN_MOE || x->ffn.kind == FFN_MOE_LATENT)
+        three(ret, QUANT_DENSE_FFN, mlp, x->ffn.inner, m->hidden, &x->ffn, m->traits->fused);
+    else if ((x->ffn.kind == FFN_MOE || x->ffn.kind == FFN_MOE_LATENT) && m->traits->moe_dir)
         experts(m, &x->ffn, ret);
+}
+
+void expect_head(const struct model *m, char ret[EXPECT_HEAD_BYTES])
+{
+    size_t n = strlen(m->prefix);
+    bool below = n >= 6 && !strcmp(m->prefix + n - 6, "model.");
+    /* The head stands beside "model.", not in it, and alone beside other prefixes of the family. */
+    if (m->head || m->traits->layout == FAMILY_LAYOUT_NEMOTRON)
+        snprintf(ret, EXPECT_HEAD_BYTES, "%s", m->head ? m->head : "lm_head.weight");
+    else
+        snprintf(ret, EXPECT_HEAD_BYTES, "%.*slm_head.weight", (int)(below ? n - 6 : n), m->prefix);
 }
 
 void expect_outer(const struct model *m, struct expect_list *ret)
 {
-    size_t n = strlen(m->prefix);
-    bool below = n >= 6 && !strcmp(m->prefix + n - 6, "model.");
+    bool other = m->traits->layout == FAMILY_LAYOUT_NEMOTRON;
+    char head[EXPECT_HEAD_BYTES];
     ret->count = 0;
-    add(ret, QUANT_EMBEDDING, m->vocab, m->hidden, 0, "%sembed_tokens.weight", m->prefix);
-    add(ret, QUANT_NORMS, m->hidden, 0, 0, "%snorm.weight", m->prefix);
+    if (m->traits->layout == FAMILY_LAYOUT_UNKNOWN)
+        return;
+    expect_list_add(ret, QUANT_EMBEDDING, m->vocab, m->hidden, 0, "%s%s.weight", m->prefix,
+                    other ? "embeddings" : "embed_tokens");
+    expect_list_add(ret, QUANT_NORMS, m->hidden, 0, 0, "%s%s.weight", m->prefix,
+                    other ? "norm_f" : "norm");
     if (m->attnres_block) {
-        add(ret, QUANT_NORMS, m->hidden, 0, 0, "%soutput_attn_res_norm.weight", m->prefix);
-        add(ret, QUANT_ATTNRES, 1, m->hidden, 0, "%soutput_attn_res_proj.weight", m->prefix);
+        expect_list_add(ret, QUANT_NORMS, m->hidden, 0, 0, "%soutput_attn_res_norm.weight",
+                        m->prefix);
+        expect_list_add(ret, QUANT_ATTNRES, 1, m->hidden, 0, "%soutput_attn_res_proj.weight",
+                        m->prefix);
     }
-    /* The head stands beside "model.", not in it. */
+    expect_head(m, head);
     if (!m->tied_embeddings)
-        add(ret, QUANT_HEAD, m->vocab, m->hidden, 0, "%.*slm_head.weight", (int)(below ? n - 6 : n),
-            m->prefix);
+        expect_list_add(ret, QUANT_HEAD, m->vocab, m->hidden, 0, "%s", head);
 }
 
 /* --- finding */
@@ -255,7 +210,7 @@ static const struct expect *match(const struct expect_list *l, const char *name,
 {
     for (size_t i = 0; i < l->count; i++) {
         const struct expect *x = &l->items[i];
-        if (x->role != role)
+        if (x->role != role && !(x->joint && role == MODULE_WEIGHT))
             continue;
         if (!x->star) {
             if (x->base == bytes && !memcmp(x->name, name, bytes))

@@ -23,6 +23,7 @@ struct expect {
     uint8_t dims;
     uint64_t shape[3];
     uint64_t elements; /* of one copy */
+    bool joint;        /* one tensor holds all copies; its first dimension counts them */
     enum quant_class class;
     uint32_t copies, copies_active; /* 1, 1; of an expert's: experts, top-k */
 };
@@ -34,6 +35,10 @@ struct expect_list {
 
 /* Parameters of one layer. A layer of unknown kind lists what is known of it. */
 void expect_layer(const struct model *m, uint32_t layer, struct expect_list *ret);
+
+#define EXPECT_HEAD_BYTES 300
+/* Name of the head's tensor, also where it is tied. */
+void expect_head(const struct model *m, char ret[EXPECT_HEAD_BYTES]);
 
 /* Parameters outside the layers; names are whole. */
 void expect_outer(const struct model *m, struct expect_list *ret);

@@ -1,190 +1,133 @@
 #include "model/ffns.h"
 #include "core/json.h"
 #include "model/family.h"
+#include "model/routers.h"
 #include <stdlib.h>
 #include <string.h>
+
+#define BEYOND_CACHE (MODEL_HIDES_PARAMS | MODEL_HIDES_OPERATORS)
+
+/* --- what dense, shared and routed feed-forwards have in common */
 
 static enum ffn_act act_of(const char *name)
 {
     static const struct {
         const char *name;
         enum ffn_act act;
-    } acts[] = {{"silu", FFN_ACT_SILU},
-                {"gelu", FFN_ACT_GELU},
-                {"situ", FFN_ACT_SITU},
-                {"relu2", FFN_ACT_RELU2}};
+    } acts[] = {{"silu", FFN_ACT_SILU},      {"swish", FFN_ACT_SILU},
+                {"gelu", FFN_ACT_GELU},      {"gelu_new", FFN_ACT_GELU},
+                {"gelu_fast", FFN_ACT_GELU}, {"gelu_pytorch_tanh", FFN_ACT_GELU},
+                {"relu", FFN_ACT_RELU},      {"situ", FFN_ACT_SITU},
+                {"relu2", FFN_ACT_RELU2},    {"swigluoai", FFN_ACT_SWIGLU_CLAMPED}};
     for (size_t i = 0; i < sizeof acts / sizeof *acts; i++)
         if (!strcmp(acts[i].name, name))
             return acts[i].act;
     return FFN_ACT_UNKNOWN;
 }
 
-/* What dense, shared and routed feed-forwards have in common. */
 static int common(struct config *c, struct ffn *x, struct err *e)
 {
-    const char *act;
-    x->gated = true;
-    if (config_text(c, "hidden_act", &act, e))
-        return e->code;
+    static const char *const keys[] = {"hidden_act", "hidden_activation", "mlp_hidden_act",
+                                       "activation_function"};
+    const struct family *f = c->m->traits;
+    const char *act = NULL, *key = keys[0];
+    x->gated = !f->ungated;
+    for (size_t i = 0; i < sizeof keys / sizeof *keys && !act; i++) {
+        key = keys[i];
+        if (config_text(c, key, &act, e))
+            return e->code;
+    }
+    if (f->act)
+        act = f->act;
     x->act = act ? act_of(act) : FFN_ACT_UNKNOWN;
     if (!act)
-        config_unexplained(c, "hidden_act is missing");
+        config_hides(c, MODEL_HIDES_OPERATORS, "hidden_act is missing");
     else if (x->act == FFN_ACT_UNKNOWN)
-        config_unexplained(c, "hidden_act=%s", act);
+        config_hides(c, BEYOND_CACHE, "%s=%s", key, act);
     if (x->act == FFN_ACT_SITU) {
         if (config_real_or(c, NULL, "activation_situ_beta", 0, &x->situ_beta, e) ||
             config_real_or(c, NULL, "activation_situ_linear_beta", 0, &x->situ_linear_beta, e))
             return e->code;
         if (!(x->situ_beta > 0) || !(x->situ_linear_beta > 0))
-            config_unexplained(c, "hidden_act=situ without its two betas");
+            config_hides(c, MODEL_HIDES_OPERATORS, "hidden_act=situ without its two betas");
     }
     x->latent = c->m->hidden;
     return 0;
 }
 
-/* --- routers */
-
-static int checked(const struct router *r, struct err *e)
-{
-    if (r->top_k > r->experts)
-        return err_set(e, ERR_FORMAT, "%u experts a token, of %u", r->top_k, r->experts);
-    if (r->experts % r->groups || r->top_groups > r->groups)
-        return err_set(e, ERR_FORMAT, "%u of %u groups of %u experts", r->top_groups, r->groups,
-                       r->experts);
-    if ((uint64_t)r->top_groups * (r->experts / r->groups) < r->top_k)
-        return err_set(e, ERR_FORMAT, "%u experts a token, from %u groups of %u", r->top_k,
-                       r->top_groups, r->experts / r->groups);
-    return 0;
-}
-
-static int counts(struct config *c, struct router *r, struct err *e)
-{
-    static const char *const experts[] = {"n_routed_experts", "num_experts", "num_local_experts",
-                                          NULL};
-    static const char *const top_k[] = {"num_experts_per_tok", "num_experts_per_token",
-                                        "experts_per_token", NULL};
-    r->groups = r->top_groups = 1;
-    r->scaling = 1;
-    if (config_u32_of(c, experts, 1, CONFIG_EXPERTS_MAX, &r->experts, e) ||
-        config_u32_of(c, top_k, 1, CONFIG_EXPERTS_MAX, &r->top_k, e))
-        return e->code;
-    return 0;
-}
-
-static enum router_score score_of(const char *name)
-{
-    return !strcmp(name, "sigmoid")   ? ROUTER_SIGMOID
-           : !strcmp(name, "softmax") ? ROUTER_SOFTMAX
-                                      : ROUTER_UNKNOWN;
-}
-
-/* DeepSeek V3: sigmoid with a correction bias, in groups. The class has no other score and no
- * other method; older files repeat both. The counts of groups have a default that Kimi K2's
- * released files contradict, so a file without them tells nothing. */
-static int deepseek_router(struct config *c, struct router *r, struct err *e)
-{
-    static const char *const needed[] = {"n_group", "topk_group", "norm_topk_prob"};
-    const char *score, *method;
-    if (config_text(c, "scoring_func", &score, e) || config_text(c, "topk_method", &method, e) ||
-        config_u32_or(c, NULL, "n_group", 1, CONFIG_EXPERTS_MAX, 1, &r->groups, e) ||
-        config_u32_or(c, NULL, "topk_group", 1, CONFIG_EXPERTS_MAX, 1, &r->top_groups, e) ||
-        config_bool_or(c, NULL, "norm_topk_prob", true, &r->renormalize, e) ||
-        config_real_or(c, NULL, "routed_scaling_factor", 1, &r->scaling, e))
-        return e->code;
-    for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
-        if (!config_has(c, needed[i]))
-            config_unexplained(c, "%s is missing", needed[i]);
-    r->score = score ? score_of(score) : ROUTER_SIGMOID;
-    if (r->score != ROUTER_SIGMOID)
-        config_unexplained(c, "scoring_func=%s", score);
-    r->bias = true;
-    if (method && strcmp(method, "noaux_tc"))
-        config_unexplained(c, "topk_method=%s", method);
-    return 0;
-}
-
-static int kimi_router(struct config *c, struct router *r, struct err *e)
-{
-    const char *score;
-    bool grouped = true;
-    if (config_text(c, "moe_router_activation_func", &score, e) ||
-        config_bool_or(c, NULL, "use_grouped_topk", true, &grouped, e) ||
-        config_u32_or(c, NULL, "num_expert_group", 1, CONFIG_EXPERTS_MAX, 1, &r->groups, e) ||
-        config_u32_or(c, NULL, "topk_group", 1, CONFIG_EXPERTS_MAX, 1, &r->top_groups, e) ||
-        config_bool_or(c, NULL, "moe_renormalize", true, &r->renormalize, e) ||
-        config_real_or(c, NULL, "routed_scaling_factor", 1, &r->scaling, e))
-        return e->code;
-    if (!grouped)
-        r->groups = r->top_groups = 1;
-    r->score = score ? score_of(score) : ROUTER_UNKNOWN;
-    if (r->score == ROUTER_UNKNOWN)
-        config_unexplained(c, "moe_router_activation_func%s%s", score ? "=" : " is missing",
-                           score ? score : "");
-    r->bias = true;
-    return 0;
-}
-
-static int router_of(struct config *c, struct router *r, struct err *e)
-{
-    int rc = counts(c, r, e);
-    if (rc)
-        return rc;
-    switch (c->m->traits->moe) {
-    case FAMILY_DENSE: break;
-    case FAMILY_MIXTRAL:
-        r->score = ROUTER_SOFTMAX_AFTER_TOPK;
-        r->renormalize = true;
-        break;
-    case FAMILY_QWEN:
-        r->score = ROUTER_SOFTMAX;
-        rc = config_bool_or(c, NULL, "norm_topk_prob", false, &r->renormalize, e);
-        break;
-    case FAMILY_DEEPSEEK: rc = deepseek_router(c, r, e); break;
-    case FAMILY_KIMI: rc = kimi_router(c, r, e); break;
-    }
-    return rc ? rc : checked(r, e);
-}
-
 /* --- experts, and which layers have them */
+
+static int shared_width(const char *key, uint32_t inner, struct ffn *x, struct err *e)
+{
+    uint64_t width = (uint64_t)x->shared * inner;
+    if (width > CONFIG_INNER_MAX)
+        return err_set(e, ERR_LIMIT, "%s x moe_intermediate_size is %llu, over the limit of %u",
+                       key, (unsigned long long)width, CONFIG_INNER_MAX);
+    x->shared_inner = (uint32_t)width;
+    return 0;
+}
 
 static int shared_of(struct config *c, struct ffn *x, struct err *e)
 {
-    uint64_t width = 0;
-    if (c->m->traits->moe == FAMILY_DEEPSEEK || c->m->traits->moe == FAMILY_KIMI) {
-        const char *key =
-            c->m->traits->moe == FAMILY_KIMI ? "num_shared_experts" : "n_shared_experts";
-        if (config_u32_or(c, NULL, key, 0, CONFIG_EXPERTS_MAX, 0, &x->shared, e))
+    const char *key = "n_shared_experts";
+    uint32_t inner = x->inner;
+    switch (c->m->traits->moe) {
+    case FAMILY_KIMI: key = "num_shared_experts"; break;
+    case FAMILY_DEEPSEEK: break;
+    case FAMILY_NEMOTRON:
+        if (config_u32(c, NULL, "moe_shared_expert_intermediate_size", 1, CONFIG_INNER_MAX, &inner,
+                       e))
             return e->code;
-        width = (uint64_t)x->shared * x->inner;
-        if (width > CONFIG_INNER_MAX)
-            return err_set(e, ERR_LIMIT, "%s x moe_intermediate_size is %llu, over the limit of %u",
-                           key, (unsigned long long)width, CONFIG_INNER_MAX);
-        x->shared_inner = (uint32_t)width;
-    } else if (c->m->traits->shared_dir) {
-        if (config_u32(c, NULL, "shared_expert_intermediate_size", 1, CONFIG_INNER_MAX,
-                       &x->shared_inner, e))
+        break;
+    case FAMILY_LLAMA4: x->shared = 1; return shared_width("shared expert", inner, x, e);
+    case FAMILY_MINIMAX:
+        if (config_u32_or(c, NULL, "shared_intermediate_size", 0, CONFIG_INNER_MAX, 0,
+                          &x->shared_inner, e))
             return e->code;
+        x->shared = x->shared_inner > 0;
+        return 0;
+    default:
+        if (!c->m->traits->shared_dir)
+            return 0;
         x->shared = 1;
         x->shared_gate = true;
+        return config_u32(c, NULL, "shared_expert_intermediate_size", 1, CONFIG_INNER_MAX,
+                          &x->shared_inner, e);
     }
-    return 0;
+    if (config_u32_or(c, NULL, key, 0, CONFIG_EXPERTS_MAX, 0, &x->shared, e))
+        return e->code;
+    return shared_width(key, inner, x, e);
+}
+
+/* A narrower space for the routed experts. */
+static int latent_of(struct config *c, struct ffn *x, struct err *e)
+{
+    const char *key = c->m->traits->moe == FAMILY_KIMI       ? "routed_expert_hidden_size"
+                      : c->m->traits->moe == FAMILY_NEMOTRON ? "moe_latent_size"
+                                                             : NULL;
+    if (!key || !config_has(c, key))
+        return 0;
+    x->kind = FFN_MOE_LATENT;
+    return config_u32(c, NULL, key, 1, CONFIG_HIDDEN_MAX, &x->latent, e) ||
+                   (c->m->traits->moe == FAMILY_KIMI &&
+                    config_bool_or(c, NULL, "latent_moe_use_norm", false, &x->latent_norm, e))
+               ? e->code
+               : 0;
 }
 
 static int moe_of(struct config *c, const struct ffn *base, struct ffn *ret, struct err *e)
 {
     struct ffn x = *base;
-    const char *inner =
-        c->m->traits->moe == FAMILY_MIXTRAL ? "intermediate_size" : "moe_intermediate_size";
+    enum family_moe moe = c->m->traits->moe;
+    bool plain = moe == FAMILY_MIXTRAL || moe == FAMILY_GPT_OSS || moe == FAMILY_LLAMA4 ||
+                 ((moe == FAMILY_MINIMAX || moe == FAMILY_MOE_OTHER) &&
+                  !config_has(c, "moe_intermediate_size"));
     x.kind = FFN_MOE;
-    if (router_of(c, &x.router, e) ||
-        config_u32(c, NULL, inner, 1, CONFIG_INNER_MAX, &x.inner, e) || shared_of(c, &x, e))
+    if (routers_build(c, &x.router, e) ||
+        config_u32(c, NULL, plain ? "intermediate_size" : "moe_intermediate_size", 1,
+                   CONFIG_INNER_MAX, &x.inner, e) ||
+        shared_of(c, &x, e) || latent_of(c, &x, e))
         return e->code;
-    if (c->m->traits->moe == FAMILY_KIMI && config_has(c, "routed_expert_hidden_size")) {
-        x.kind = FFN_MOE_LATENT;
-        if (config_u32(c, NULL, "routed_expert_hidden_size", 1, CONFIG_HIDDEN_MAX, &x.latent, e) ||
-            config_bool_or(c, NULL, "latent_moe_use_norm", false, &x.latent_norm, e))
-            return e->code;
-    }
     *ret = x;
     return 0;
 }
@@ -238,31 +181,125 @@ static int by_step(struct config *c, bool *moe, struct err *e)
     return 0;
 }
 
-static int select_layers(struct config *c, bool *moe, struct err *e)
+/* A list with an entry a layer: dense or sparse. It has to agree with what other keys said. */
+static int by_types(struct config *c, bool said, bool *moe, struct err *e)
 {
-    switch (c->m->traits->moe) {
-    case FAMILY_DENSE: return 0;
-    case FAMILY_MIXTRAL:
-        for (uint32_t i = 0; i < c->m->layer_count; i++)
-            moe[i] = true;
+    const struct cJSON *list = json_get(c->text, "mlp_layer_types");
+    const char *text;
+    uint32_t i = 0, n = c->m->layer_count;
+    if (!config_has(c, "mlp_layer_types"))
         return 0;
-    case FAMILY_QWEN: return by_step(c, moe, e);
-    case FAMILY_DEEPSEEK: return config_has(c, "n_routed_experts") ? by_frequency(c, moe, e) : 0;
-    case FAMILY_KIMI: return config_has(c, "num_experts") ? by_frequency(c, moe, e) : 0;
+    if (json_kind(list) != JSON_ARRAY || json_count(list) != n)
+        return err_set(e, ERR_FORMAT, "mlp_layer_types is no list of %u entries", n);
+    for (const struct cJSON *v = json_first(list); v; v = json_next(v), i++) {
+        bool sparse = json_text(v, &text) && !strcmp(text, "sparse");
+        if (!sparse && (!json_text(v, &text) || strcmp(text, "dense")))
+            return err_set(e, ERR_FORMAT, "mlp_layer_types[%u] is neither dense nor sparse", i);
+        if (said && moe[i] != sparse)
+            config_hides(c, BEYOND_CACHE, "mlp_layer_types says another thing of layer %u", i);
+        moe[i] = sparse;
     }
     return 0;
 }
 
-int ffns_build(struct config *c, struct err *e)
+static int every(const struct config *c, uint32_t step, bool *moe)
+{
+    for (uint32_t i = 0; i < c->m->layer_count; i++)
+        moe[i] = (i + 1) % step == 0;
+    return 0;
+}
+
+/* The experts of a family whose keys vary: whichever of them are there. */
+static int by_any(struct config *c, bool *moe, struct err *e)
+{
+    static const char *const counts[] = {"num_experts", "num_local_experts", "n_routed_experts"};
+    bool any = false;
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        any |= config_has(c, counts[i]);
+    if (!any)
+        return 0;
+    if (config_has(c, "first_k_dense_replace") || config_has(c, "moe_layer_freq"))
+        return by_frequency(c, moe, e);
+    if (config_has(c, "mlp_layer_types"))
+        return by_types(c, false, moe, e);
+    return by_step(c, moe, e);
+}
+
+static int select_layers(struct config *c, const enum plan_slot *slots, bool *moe, struct err *e)
+{
+    uint32_t step;
+    switch (c->m->traits->moe) {
+    case FAMILY_DENSE: return 0;
+    case FAMILY_MIXTRAL:
+    case FAMILY_GPT_OSS: return every(c, 1, moe);
+    case FAMILY_LLAMA4:
+        return config_u32(c, NULL, "interleave_moe_layer_step", 1, UINT32_MAX, &step, e)
+                   ? e->code
+                   : every(c, step, moe);
+    case FAMILY_QWEN: return config_has(c, "num_experts") ? by_step(c, moe, e) : 0;
+    case FAMILY_DEEPSEEK:
+        if (!config_has(c, "n_routed_experts"))
+            return 0;
+        return by_frequency(c, moe, e) || by_types(c, true, moe, e) ? e->code : 0;
+    case FAMILY_KIMI: return config_has(c, "num_experts") ? by_frequency(c, moe, e) : 0;
+    case FAMILY_MINIMAX: return by_frequency(c, moe, e);
+    case FAMILY_NEMOTRON:
+        for (uint32_t i = 0; i < c->m->layer_count; i++)
+            moe[i] = slots[i] == PLAN_MOE;
+        return 0;
+    case FAMILY_MOE_OTHER: return by_any(c, moe, e);
+    }
+    return 0;
+}
+
+/* --- together */
+
+/* Inner width of the dense layers, where the family has a key or a rule of its own. */
+static int dense_width(struct config *c, uint32_t *ret, struct err *e)
+{
+    static const char *const keys[] = {"intermediate_size", "ffn_hidden_size", "n_inner", "ffn_dim",
+                                       NULL};
+    const struct family *f = c->m->traits;
+    const char *own = f->moe == FAMILY_LLAMA4    ? "intermediate_size_mlp"
+                      : f->moe == FAMILY_MINIMAX ? "dense_intermediate_size"
+                                                 : NULL;
+    if (config_has(c, "block_configs") && family_has_key(f->keys, "block_configs") &&
+        !config_has(c, keys[0])) {
+        *ret = 0; /* each block has its own */
+        return 0;
+    }
+    if (own)
+        return config_u32(c, NULL, own, 1, CONFIG_INNER_MAX, ret, e);
+    for (size_t i = 0; keys[i]; i++)
+        if (config_has(c, keys[i]))
+            return config_u32_of(c, keys, 1, CONFIG_INNER_MAX, ret, e);
+    if (f->layout == FAMILY_LAYOUT_UNKNOWN) {
+        config_hides(c, MODEL_HIDES_PARAMS, "intermediate_size is missing");
+        *ret = 0;
+        return 0;
+    }
+    if (!f->ungated || f->layout == FAMILY_LAYOUT_NEMOTRON)
+        return config_u32(c, NULL, keys[0], 1, CONFIG_INNER_MAX, ret, e);
+    *ret = 4 * c->m->hidden; /* what classes of GPT-2's kind do without a key */
+    return 0;
+}
+
+/* Nemotron's layers are one thing each: a mixer has no feed-forward beside it. */
+static bool alone(const struct model *m, enum plan_slot slot)
+{
+    return m->traits->layout == FAMILY_LAYOUT_NEMOTRON && slot != PLAN_MLP && slot != PLAN_MOE;
+}
+
+int ffns_build(struct config *c, const enum plan_slot *slots, struct err *e)
 {
     struct model *m = c->m;
     struct ffn base = {0}, dense, moe = {0};
-    bool any = false, all = true;
+    bool any = false, others = false;
     bool *sparse = mem_alloc(m->layer_count, sizeof *sparse);
-    int rc = select_layers(c, sparse, e);
+    int rc = select_layers(c, slots, sparse, e);
     for (uint32_t i = 0; i < m->layer_count; i++) {
         any |= sparse[i];
-        all &= sparse[i];
+        others |= !sparse[i] && !alone(m, slots[i]);
     }
     if (!rc)
         rc = common(c, &base, e);
@@ -270,12 +307,14 @@ int ffns_build(struct config *c, struct err *e)
     dense.kind = FFN_DENSE;
     if (!rc && m->traits->mlp_bias)
         rc = config_bool_or(c, NULL, "mlp_bias", false, &dense.bias, e);
-    if (!rc && !all)
-        rc = config_u32(c, NULL, "intermediate_size", 1, CONFIG_INNER_MAX, &dense.inner, e);
+    if (!rc && others)
+        rc = dense_width(c, &dense.inner, e);
     if (!rc && any)
         rc = moe_of(c, &base, &moe, e);
     for (uint32_t i = 0; !rc && i < m->layer_count; i++)
-        m->layers[i].ffn = sparse[i] ? moe : dense;
+        m->layers[i].ffn = sparse[i]            ? moe
+                           : alone(m, slots[i]) ? (struct ffn){.kind = FFN_NONE}
+                                                : dense;
     free(sparse);
     return rc;
 }

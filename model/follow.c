@@ -41,10 +41,10 @@ static uint32_t part(uint64_t a, uint64_t b, uint64_t max)
 /* Head counts and widths of softmax attention. Query heads come from the config: rows alone do not
  * tell heads from width. Unequal counts of key and value heads are what grouped queries cannot
  * explain. */
-static bool plain_widths(const struct census_layer *l, struct mixer *x)
+static bool plain_widths(const struct census_layer *l, bool gated, struct mixer *x)
 {
     uint64_t o = l->slots[CENSUS_O].cols;
-    uint32_t dk = part(rows(l, CENSUS_Q), x->heads, CONFIG_HEAD_DIM_MAX);
+    uint32_t dk = part(rows(l, CENSUS_Q), gated ? 2ull * x->heads : x->heads, CONFIG_HEAD_DIM_MAX);
     uint32_t dv = o ? part(o, x->heads, CONFIG_HEAD_DIM_MAX) : dk;
     uint32_t hk = part(rows(l, CENSUS_K), dk, CONFIG_HEADS_MAX);
     uint32_t hv = part(rows(l, CENSUS_V), dv, CONFIG_HEADS_MAX);
@@ -119,36 +119,42 @@ static void note_mixer(struct tally *t, uint32_t layer, const struct mixer *a,
     note_width(t, layer, "full-rank gate", a->full_rank_gate, b->full_rank_gate);
 }
 
+/* Kinds that the telling tensors do not tell apart: an index is a key of the config's. */
+static bool same_kind(enum mixer_kind config, enum mixer_kind tensors)
+{
+    return config == tensors || (tensors == MIXER_GQA && config == MIXER_KEY_DECOUPLED) ||
+           (tensors == MIXER_MLA && config == MIXER_DSA);
+}
+
 /* The mixer of that kind that the config describes somewhere, or a bare one of that kind. */
 static bool template_of(const struct model *m, enum mixer_kind kind,
                         const struct layers_known *known, struct mixer *ret)
 {
-    const struct mixer *x = kind == MIXER_KDA   ? &known->kda
-                            : kind == MIXER_MLA ? &known->mla
-                                                : &known->gqa;
-    if (x->kind != MIXER_UNKNOWN) {
-        *ret = *x;
-        return true;
-    }
+    const struct mixer *const all[] = {&known->full, &known->linear};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (same_kind(all[i]->kind, kind)) {
+            *ret = *all[i];
+            return true;
+        }
     *ret = (struct mixer){.kind = kind,
                           .heads = m->heads,
                           .key_heads = m->heads,
                           .value_heads = m->heads,
+                          .state_element_bytes = kind == MIXER_KDA ? 4 : 0,
                           .output_gate = kind == MIXER_KDA};
     return false;
 }
 
-static bool widths_of(const struct census_layer *l, struct mixer *x)
+static bool widths_of(const struct family *f, const struct census_layer *l, struct mixer *x)
 {
     switch (x->kind) {
     case MIXER_GQA:
-    case MIXER_KEY_DECOUPLED: return plain_widths(l, x);
-    case MIXER_MLA: return latent_widths(l, x);
+    case MIXER_KEY_DECOUPLED: return plain_widths(l, f->q_gate, x);
+    case MIXER_MLA:
+    case MIXER_DSA: return latent_widths(l, x);
     case MIXER_KDA: return delta_widths(l, x);
-    case MIXER_UNKNOWN:
-    case MIXERS: break;
+    default: return false; /* of these the tensors' names and shapes are compared, no more */
     }
-    return false;
 }
 
 static void follow_mixer(struct config *c, uint32_t i, const struct census_layer *l,
@@ -156,13 +162,13 @@ static void follow_mixer(struct config *c, uint32_t i, const struct census_layer
 {
     struct mixer *now = &c->m->layers[i].mixer, x = *now;
     enum mixer_kind seen = kind_of(l);
-    bool softmax = now->kind == MIXER_GQA || now->kind == MIXER_KEY_DECOUPLED, described = true;
+    bool described = true;
     if (seen == MIXER_UNKNOWN)
         return;
-    bool same = seen == now->kind || (seen == MIXER_GQA && softmax);
+    bool same = same_kind(now->kind, seen);
     if (!same)
         described = template_of(c->m, seen, known, &x);
-    if (!widths_of(l, &x))
+    if (!widths_of(c->m->traits, l, &x))
         return; /* the comparison of names and shapes says what does not fit */
     if (x.kind != now->kind)
         tally_add(t, FINDING_WARN, DIFFERS, i, "the mixer is %s by the tensors, %s by the config",
@@ -292,7 +298,7 @@ static void note_kda(const struct config *c, const struct layers_known *known, s
 {
     uint32_t delta = model_count(c->m, MIXER_KDA);
     uint32_t decoupled = model_count(c->m, MIXER_KEY_DECOUPLED);
-    if (known->kda.kind == MIXER_UNKNOWN)
+    if (known->linear.kind != MIXER_KDA)
         return;
     if (delta)
         tally_add(t, FINDING_NOTE, "kda-is-delta-attention", TALLY_NO_LAYER,

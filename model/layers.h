@@ -7,7 +7,7 @@
 /* The mixers that the config describes, whether or not a layer has them: what a layer becomes when
  * its tensors say another kind than the config does. kind is MIXER_UNKNOWN where there is none. */
 struct layers_known {
-    struct mixer gqa, mla, kda;
+    struct mixer full, window, linear, mamba, conv;
 };
 
 /* Fills widths and layers of c->m from the config alone. Errors as model_build's. */

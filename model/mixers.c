@@ -1,7 +1,8 @@
 #include "model/mixers.h"
 #include "core/json.h"
 #include "model/family.h"
-#include <stdio.h>
+#include "model/mixers_layers.h"
+#include "model/mixers_recurrent.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,17 +10,57 @@
 
 static int head_dim_of(struct config *c, uint32_t *ret, struct err *e)
 {
+    static const char *const keys[] = {"head_dim", "attention_head_dim", "kv_channels", NULL};
     struct model *m = c->m;
-    if (!config_has(c, "head_dim") && m->traits->head_dim_optional) {
-        if (m->hidden % m->heads)
-            return err_set(e, ERR_FORMAT,
-                           "head_dim is missing, and hidden_size %u is no multiple of "
-                           "num_attention_heads %u",
-                           m->hidden, m->heads);
-        *ret = m->hidden / m->heads;
-        return 0;
+    bool any = false;
+    for (size_t i = 0; keys[i]; i++)
+        any |= config_has(c, keys[i]);
+    if (any || !m->traits->head_dim_optional)
+        return config_u32_of(c, keys, 1, CONFIG_HEAD_DIM_MAX, ret, e);
+    if (m->hidden % m->heads)
+        return err_set(e, ERR_FORMAT,
+                       "head_dim is missing, and hidden_size %u is no multiple of "
+                       "num_attention_heads %u",
+                       m->hidden, m->heads);
+    *ret = m->hidden / m->heads;
+    return 0;
+}
+
+static int kv_heads_of(struct config *c, uint32_t *ret, struct err *e)
+{
+    static const char *const falcon[] = {"n_head_kv", "num_kv_heads", NULL};
+    const uint32_t all = c->m->heads, max = CONFIG_HEADS_MAX;
+    enum family_kv how = c->m->traits->kv;
+    bool one = how == FAMILY_KV_BIGCODE;
+    *ret = all;
+    switch (how) {
+    case FAMILY_KV_NAMED: return config_u32(c, NULL, "num_key_value_heads", 1, max, ret, e);
+    case FAMILY_KV_OPTIONAL:
+        return config_u32_or(c, NULL, "num_key_value_heads", 1, max, all, ret, e);
+    case FAMILY_KV_ALL: return 0;
+    case FAMILY_KV_FALCON:
+        if (config_has(c, falcon[0]) || config_has(c, falcon[1]))
+            return config_u32_of(c, falcon, 1, max, ret, e);
+        break;
+    case FAMILY_KV_BIGCODE: break;
+    case FAMILY_KV_CHATGLM:
+        if (config_bool_or(c, NULL, "multi_query_attention", false, &one, e))
+            return e->code;
+        return one ? config_u32(c, NULL, "multi_query_group_num", 1, max, ret, e) : 0;
     }
-    return config_u32(c, NULL, "head_dim", 1, CONFIG_HEAD_DIM_MAX, ret, e);
+    if (config_bool_or(c, NULL, "multi_query", one, &one, e))
+        return e->code;
+    *ret = one ? 1 : all;
+    return 0;
+}
+
+static int multiple(const struct mixer *x, struct err *e)
+{
+    if (x->heads % x->key_heads || x->heads % x->value_heads)
+        return err_set(e, ERR_FORMAT,
+                       "%u heads of queries are no multiple of %u heads of keys and %u of values",
+                       x->heads, x->key_heads, x->value_heads);
+    return 0;
 }
 
 static int decoupled(struct config *c, struct mixer *x, struct err *e)
@@ -29,19 +70,21 @@ static int decoupled(struct config *c, struct mixer *x, struct err *e)
         config_u32(c, NULL, "key_dim", 1, CONFIG_HEAD_DIM_MAX, &x->key_dim, e) ||
         config_u32(c, NULL, "value_dim", 1, CONFIG_HEAD_DIM_MAX, &x->value_dim, e))
         return e->code;
-    if (x->heads % x->key_heads || x->heads % x->value_heads)
-        return err_set(e, ERR_FORMAT,
-                       "num_attention_heads %u is no multiple of key_heads %u and value_heads %u",
-                       x->heads, x->key_heads, x->value_heads);
     x->kind = MIXER_KEY_DECOUPLED;
-    return 0;
+    return multiple(x, e);
 }
 
 static int gqa(struct config *c, struct mixer *ret, struct err *e)
 {
     struct model *m = c->m;
     const struct family *f = m->traits;
-    struct mixer x = {.kind = MIXER_GQA, .heads = m->heads, .qk_norm = f->qk_norm, .rope = true};
+    struct mixer x = {.kind = MIXER_GQA,
+                      .heads = m->heads,
+                      .qk_norm = f->qk_norm != FAMILY_QK_NORM_NONE,
+                      .output_gate = f->q_gate,
+                      .sinks = f->sinks,
+                      .store = f->encoder ? MIXER_ENCODES : MIXER_KEEPS,
+                      .rope = !f->nope};
     const char *type;
     bool bias = false, qkv = f->qkv_bias;
     if (f->attention_bias && config_bool_or(c, NULL, "attention_bias", false, &bias, e))
@@ -60,247 +103,246 @@ static int gqa(struct config *c, struct mixer *ret, struct err *e)
     }
     if (type)
         config_unexplained(c, "attention_type=%s", type);
-    if (head_dim_of(c, &x.key_dim, e))
+    if (head_dim_of(c, &x.key_dim, e) || kv_heads_of(c, &x.key_heads, e))
         return e->code;
-    if (f->kv_heads_optional
-            ? config_u32_or(c, NULL, "num_key_value_heads", 1, CONFIG_HEADS_MAX, m->heads,
-                            &x.key_heads, e)
-            : config_u32(c, NULL, "num_key_value_heads", 1, CONFIG_HEADS_MAX, &x.key_heads, e))
-        return e->code;
-    if (m->heads % x.key_heads)
-        return err_set(e, ERR_FORMAT,
-                       "num_attention_heads %u is no multiple of num_key_value_heads %u", m->heads,
-                       x.key_heads);
     x.value_heads = x.key_heads;
     x.value_dim = x.key_dim;
+    if (family_has_key(f->keys, "v_head_dim") &&
+        config_u32_or(c, NULL, "v_head_dim", 1, CONFIG_HEAD_DIM_MAX, x.key_dim, &x.value_dim, e))
+        return e->code;
+    if (family_has_key(f->keys, "max_source_positions") &&
+        config_u32(c, NULL, "max_source_positions", 1, UINT32_MAX, &x.cross_tokens, e))
+        return e->code;
+    if (multiple(&x, e))
+        return e->code;
     *ret = x;
     return 0;
 }
 
-/* --- latent attention and the delta rule */
+/* --- shapes of their own for full layers, and for windows */
+
+/* Gemma 4: wider heads, and fewer of them where keys and values are one projection. Both are kept
+ * even so: only keys are rotated. */
+static int global_shape(struct config *c, struct mixer *x, struct err *e)
+{
+    bool same = false;
+    uint32_t heads = x->key_heads;
+    if (config_u32_or(c, NULL, "global_head_dim", 1, CONFIG_HEAD_DIM_MAX, x->key_dim, &x->key_dim,
+                      e) ||
+        config_bool_or(c, NULL, "attention_k_eq_v", false, &same, e) ||
+        config_u32_or(c, NULL, "num_global_key_value_heads", 1, CONFIG_HEADS_MAX, heads, &heads, e))
+        return e->code;
+    if (!same && heads != x->key_heads)
+        config_unexplained(c, "num_global_key_value_heads=%u without attention_k_eq_v", heads);
+    x->value_dim = x->key_dim;
+    x->key_heads = x->value_heads = heads;
+    return multiple(x, e);
+}
+
+/* MiMo V2: the same keys with swa_ in front. */
+static int window_shape(struct config *c, struct mixer *x, struct err *e)
+{
+    if (config_u32(c, NULL, "swa_num_attention_heads", 1, CONFIG_HEADS_MAX, &x->heads, e) ||
+        config_u32(c, NULL, "swa_num_key_value_heads", 1, CONFIG_HEADS_MAX, &x->key_heads, e) ||
+        config_u32(c, NULL, "swa_head_dim", 1, CONFIG_HEAD_DIM_MAX, &x->key_dim, e) ||
+        config_u32(c, NULL, "swa_v_head_dim", 1, CONFIG_HEAD_DIM_MAX, &x->value_dim, e))
+        return e->code;
+    x->value_heads = x->key_heads;
+    return multiple(x, e);
+}
+
+/* --- latents, and what an index picks of them */
+
+/* Which layers keep index keys of their own is for index_owners to say. */
+static int index_of(struct config *c, struct mixer *x, struct err *e)
+{
+    bool pools = false;
+    x->index_own = true;
+    if (config_u32(c, NULL, "index_n_heads", 1, CONFIG_HEADS_MAX, &x->index_heads, e) ||
+        config_u32(c, NULL, "index_head_dim", 1, CONFIG_HEAD_DIM_MAX, &x->index_dim, e) ||
+        config_u32(c, NULL, "index_topk", 1, UINT32_MAX, &x->index_top, e) ||
+        config_u32_or(c, NULL, "index_kpool", 1, CONFIG_POOL_MAX, 1, &x->index_pool, e) ||
+        config_bool_or(c, NULL, "index_kpool_compress", x->index_pool > 1, &pools, e))
+        return e->code;
+    if (!pools && x->index_pool > 1)
+        config_hides(c, MODEL_HIDES_CACHE, "index_kpool=%u without index_kpool_compress",
+                     x->index_pool);
+    return 0;
+}
 
 static int mla(struct config *c, struct mixer *ret, struct err *e)
 {
     struct model *m = c->m;
     struct mixer x = {
         .kind = MIXER_MLA, .heads = m->heads, .key_heads = m->heads, .value_heads = m->heads};
-    bool nope = false;
+    bool nope = m->traits->nope;
     if (config_u32(c, NULL, "kv_lora_rank", 1, CONFIG_HIDDEN_MAX, &x.kv_rank, e) ||
         config_u32_or(c, NULL, "q_lora_rank", 1, CONFIG_HIDDEN_MAX, 0, &x.q_rank, e) ||
         config_u32(c, NULL, "qk_nope_head_dim", 1, CONFIG_HEAD_DIM_MAX, &x.nope_dim, e) ||
-        config_u32(c, NULL, "qk_rope_head_dim", 0, CONFIG_HEAD_DIM_MAX, &x.rope_dim, e) ||
-        config_u32(c, NULL, "v_head_dim", 1, CONFIG_HEAD_DIM_MAX, &x.value_dim, e))
+        config_u32(c, NULL, "qk_rope_head_dim", 0, CONFIG_HEAD_DIM_MAX, &x.rope_dim, e))
         return e->code;
-    if (m->traits->attention == FAMILY_KDA_MLA &&
-        (config_bool_or(c, NULL, "mla_use_nope", false, &nope, e) ||
+    /* MiniCPM3's class takes the width that is left, its file does not name it. */
+    uint32_t left = m->hidden / m->heads;
+    if (family_has_key(m->traits->keys, "v_head_dim")
+            ? config_u32_or(c, NULL, "v_head_dim", 1, CONFIG_HEAD_DIM_MAX, left, &x.value_dim, e)
+            : config_u32(c, NULL, "v_head_dim", 1, CONFIG_HEAD_DIM_MAX, &x.value_dim, e))
+        return e->code;
+    if (m->traits->linear == FAMILY_LINEAR_KDA &&
+        (config_bool_or(c, NULL, "mla_use_nope", nope, &nope, e) ||
          config_bool_or(c, NULL, "mla_use_output_gate", false, &x.output_gate, e)))
         return e->code;
     x.key_dim = x.nope_dim + x.rope_dim;
     x.rope = !nope && x.rope_dim > 0;
+    if (family_has_key(m->traits->keys, "index_topk")) {
+        x.kind = MIXER_DSA;
+        if (index_of(c, &x, e))
+            return e->code;
+    }
     *ret = x;
     return 0;
 }
 
-static int kda(struct config *c, const struct cJSON *lin, struct mixer *ret, struct err *e)
+/* DeepSeek V4: one latent for keys and values, and a window of it on every layer. */
+static int compressed(struct config *c, struct mixer *ret, struct err *e)
 {
-    static const char *const read[] = {
-        "full_attn_layers",       "kda_layers",       "num_heads",         "head_dim",
-        "short_conv_kernel_size", "gate_lower_bound", "use_full_rank_gate"};
-    struct mixer x = {.kind = MIXER_KDA, .output_gate = true};
-    if (config_u32(c, lin, "num_heads", 1, CONFIG_HEADS_MAX, &x.heads, e) ||
-        config_u32(c, lin, "head_dim", 1, CONFIG_HEAD_DIM_MAX, &x.key_dim, e) ||
-        config_u32(c, lin, "short_conv_kernel_size", 1, CONFIG_KERNEL_MAX, &x.conv_kernel, e) ||
-        config_bool_or(c, lin, "use_full_rank_gate", false, &x.full_rank_gate, e) ||
-        config_real_or(c, lin, "gate_lower_bound", 0, &x.lower_bound, e))
-        return err_wrap(e, "linear_attn_config");
-    enum json_kind bound = json_kind(json_get(lin, "gate_lower_bound"));
-    if (bound != JSON_MISSING && bound != JSON_NULL) {
-        if (!(x.lower_bound < 0))
-            return err_set(e, ERR_FORMAT, "linear_attn_config: gate_lower_bound is %g, not below 0",
-                           x.lower_bound);
-        x.gate = KDA_GATE_BOUNDED;
-    }
-    x.key_heads = x.value_heads = x.heads;
+    struct mixer x = {.kind = MIXER_COMPRESSED, .heads = c->m->heads, .rope = true, .sinks = true};
+    if (config_u32(c, NULL, "num_key_value_heads", 1, 1, &x.key_heads, e) ||
+        config_u32(c, NULL, "head_dim", 1, CONFIG_HEAD_DIM_MAX, &x.key_dim, e) ||
+        config_u32(c, NULL, "qk_rope_head_dim", 0, x.key_dim, &x.rope_dim, e) ||
+        config_u32(c, NULL, "q_lora_rank", 1, CONFIG_HIDDEN_MAX, &x.q_rank, e) ||
+        config_u32(c, NULL, "sliding_window", 1, UINT32_MAX, &x.window, e) || index_of(c, &x, e))
+        return e->code;
+    x.value_heads = 1;
     x.value_dim = x.key_dim;
-    for (const struct cJSON *v = json_first(lin); v; v = json_next(v)) {
-        bool known = false;
-        for (size_t i = 0; i < sizeof read / sizeof *read; i++)
-            known |= !strcmp(read[i], json_key(v));
-        if (!known && json_kind(v) != JSON_NULL)
-            config_unexplained(c, "linear_attn_config.%s", json_key(v));
-    }
+    x.nope_dim = x.key_dim - x.rope_dim;
     *ret = x;
     return 0;
 }
 
-/* --- which layer has which */
+/* --- an index beside keys and values */
 
-/* Counts the entries of a list of layer numbers into seen[0..L], where L = layer_count. False if
- * it is no list of whole numbers up to L. */
-static bool count_list(const struct cJSON *list, uint32_t layers, uint8_t *seen)
+static int qsa(struct config *c, struct mixer *x, struct err *e)
 {
-    if (json_kind(list) != JSON_ARRAY)
-        return false;
-    for (const struct cJSON *v = json_first(list); v; v = json_next(v)) {
-        uint64_t n;
-        if (!json_u64(v, &n) || n > layers)
-            return false;
-        if (seen[n] < 255)
-            seen[n]++;
-    }
-    return true;
+    uint32_t heads;
+    if (!config_has(c, "indexer_head_dim"))
+        return 0;
+    if (config_u32(c, NULL, "indexer_head_dim", 1, CONFIG_HEAD_DIM_MAX, &x->index_dim, e) ||
+        config_u32(c, NULL, "indexer_kv_heads", 1, CONFIG_HEADS_MAX, &heads, e) ||
+        config_u32(c, NULL, "indexer_compress_ratio", 1, CONFIG_POOL_MAX, &x->index_pool, e) ||
+        config_u32_or(c, NULL, "indexer_budget", 1, UINT32_MAX, 0, &x->index_top, e))
+        return e->code;
+    x->kind = MIXER_QSA;
+    x->index_own = true;
+    x->index_heads = heads;
+    x->index_dim *= heads;
+    return 0;
 }
 
-/* The lists of linear_attn_config count from 1 in Kimi's files and from 0 in GLM's. Zero occurs in
- * one of them only, and so does the number of layers; together they name each layer once. */
-static bool split_by_lists(struct config *c, const struct cJSON *lin, struct layers_known *known)
+/* --- together */
+
+static bool among(const enum plan_slot *slots, uint32_t n, enum plan_slot slot)
 {
-    struct model *m = c->m;
-    uint32_t n = m->layer_count;
-    uint8_t *full = mem_alloc(n + 1, 1), *delta = mem_alloc(n + 1, 1);
-    bool ok = count_list(json_get(lin, "full_attn_layers"), n, full) &&
-              count_list(json_get(lin, "kda_layers"), n, delta);
-    if (!ok) {
-        config_unexplained(c,
-                           "linear_attn_config: full_attn_layers and kda_layers are not two "
-                           "lists of layers up to %u",
-                           n);
-    } else {
-        bool from0 = full[0] || delta[0], to_n = full[n] || delta[n];
-        uint32_t base = from0 ? 0 : 1;
-        ok = from0 != to_n;
-        for (uint32_t i = 0; ok && i < n; i++)
-            ok = full[i + base] + delta[i + base] == 1;
-        if (!ok)
-            config_unexplained(c,
-                               "linear_attn_config: full_attn_layers and kda_layers do not name "
-                               "each of %u layers once",
-                               n);
-        for (uint32_t i = 0; ok && i < n; i++)
-            m->layers[i].mixer = full[i + base] ? known->mla : known->kda;
-    }
-    free(full);
-    free(delta);
-    return ok;
+    for (uint32_t i = 0; i < n; i++)
+        if (slots[i] == slot)
+            return true;
+    return false;
 }
 
-/* The mixer that layer_types gives a layer; false for a kind that the family does not have. */
-static bool by_type(const struct config *c, const char *type, const struct layers_known *known,
-                    uint32_t window, struct mixer *ret)
+static int full(struct config *c, struct mixer *ret, struct err *e)
 {
-    bool hybrid = c->m->traits->attention == FAMILY_KDA_MLA;
-    const struct mixer *x = NULL;
-    if (!strcmp(type, "full_attention"))
-        x = c->m->traits->attention == FAMILY_GQA ? &known->gqa : &known->mla;
-    else if (hybrid && !strcmp(type, "linear_attention"))
-        x = &known->kda;
-    else if (!strcmp(type, "sliding_attention") && window)
-        x = &known->gqa;
-    if (!x || x->kind == MIXER_UNKNOWN)
-        return false;
-    *ret = *x;
-    ret->window = !strcmp(type, "sliding_attention") ? window : 0;
-    return true;
+    switch (c->m->traits->attention) {
+    case FAMILY_GQA:
+    case FAMILY_MSA: return gqa(c, ret, e);
+    case FAMILY_QSA: return gqa(c, ret, e) || qsa(c, ret, e) ? e->code : 0;
+    case FAMILY_MLA: return mla(c, ret, e);
+    case FAMILY_COMPRESSED: return compressed(c, ret, e);
+    }
+    return 0;
 }
 
-/* layer_types, where there is one. It must agree with what the other keys said of the layer. */
-static void apply_types(struct config *c, const struct layers_known *known, uint32_t window)
+/* The full kind within a window of so many tokens. */
+static int windowed(struct config *c, const struct mixer *base, const char *const *keys,
+                    struct mixer *ret, struct err *e)
 {
-    struct model *m = c->m;
-    const struct cJSON *list = json_get(c->text, "layer_types");
-    if (!config_has(c, "layer_types"))
-        return;
-    if (json_kind(list) != JSON_ARRAY || json_count(list) != m->layer_count) {
-        config_unexplained(c, "layer_types is no list of %u entries", m->layer_count);
-        return;
+    *ret = *base;
+    if (config_u32_of(c, keys, 1, UINT32_MAX, &ret->window, e))
+        return e->code;
+    return family_has_key(c->m->traits->keys, "swa_head_dim") ? window_shape(c, ret, e) : 0;
+}
+
+/* The mixers of the slots that there are. */
+static int known_of(struct config *c, const enum plan_slot *slots, struct layers_known *k,
+                    struct mixer *ret_chunk, struct err *e)
+{
+    static const char *const window[] = {"sliding_window", "sliding_window_size", NULL};
+    static const char *const chunk[] = {"attention_chunk_size", NULL};
+    const struct family *f = c->m->traits;
+    const uint32_t n = c->m->layer_count;
+    if (f->linear != FAMILY_LINEAR_RWKV && full(c, &k->full, e))
+        return e->code;
+    if (among(slots, n, PLAN_WINDOW) && (config_has(c, window[0]) || config_has(c, window[1])) &&
+        windowed(c, &k->full, window, &k->window, e))
+        return e->code;
+    if (among(slots, n, PLAN_CHUNK) && config_has(c, chunk[0])) {
+        if (windowed(c, &k->full, chunk, ret_chunk, e))
+            return e->code;
+        ret_chunk->chunked = true;
+        k->full.rope = false; /* only these see everything and are not rotated */
     }
-    uint32_t i = 0;
-    for (const struct cJSON *v = json_first(list); v; v = json_next(v), i++) {
-        const char *type;
-        struct mixer x;
-        struct layer *l = &m->layers[i];
-        if (!json_text(v, &type)) {
-            config_unexplained(c, "layer_types[%u] is no text", i);
-        } else if (!by_type(c, type, known, window, &x)) {
-            config_unexplained(c, "layer_types: %s", type);
-        } else if (l->mixer.kind != MIXER_UNKNOWN && l->mixer.kind != x.kind) {
-            config_unexplained(c, "layer_types[%u] is %s, linear_attn_config says %s", i, type,
-                               model_mixer_name(l->mixer.kind));
-        } else {
-            l->mixer = x;
+    if (family_has_key(f->keys, "global_head_dim") && global_shape(c, &k->full, e))
+        return e->code;
+    if (f->linear != FAMILY_LINEAR_NONE && mixers_recurrent_linear(c, &k->linear, e))
+        return e->code;
+    if (among(slots, n, PLAN_MAMBA) && mixers_recurrent_mamba(c, &k->mamba, e))
+        return e->code;
+    return among(slots, n, PLAN_CONV) ? mixers_recurrent_conv(c, &k->conv, e) : 0;
+}
+
+/* Says once of each kind why a layer has none. */
+static void absent(struct config *c, enum plan_slot slot)
+{
+    switch (slot) {
+    case PLAN_WINDOW:
+        config_unexplained(c, "layer_types: sliding_attention without sliding_window");
+        break;
+    case PLAN_CHUNK: config_unexplained(c, "chunked attention without attention_chunk_size"); break;
+    case PLAN_LINEAR: config_unexplained(c, "linear attention of an unknown kind"); break;
+    default: break;
+    }
+}
+
+static void assign(struct config *c, const enum plan_slot *slots, const struct layers_known *k,
+                   const struct mixer *chunk)
+{
+    for (uint32_t i = 0; i < c->m->layer_count; i++) {
+        struct mixer *x = &c->m->layers[i].mixer;
+        switch (slots[i]) {
+        case PLAN_UNSAID: break;
+        case PLAN_FULL: *x = k->full; break;
+        case PLAN_WINDOW: *x = k->window; break;
+        case PLAN_CHUNK: *x = *chunk; break;
+        case PLAN_LINEAR: *x = k->linear; break;
+        case PLAN_MAMBA: *x = k->mamba; break;
+        case PLAN_CONV: *x = k->conv; break;
+        case PLAN_MLP:
+        case PLAN_MOE: *x = (struct mixer){.kind = MIXER_NONE}; break;
         }
+        if (x->kind == MIXER_UNKNOWN)
+            absent(c, slots[i]);
     }
 }
 
-/* Window of the layers from *ret_from on; 0 none. */
-static int window_of(struct config *c, uint32_t *ret_window, uint32_t *ret_from, struct err *e)
+int mixers_build(struct config *c, const enum plan_slot *slots, struct layers_known *known,
+                 struct err *e)
 {
     const struct family *f = c->m->traits;
-    bool use = true;
-    uint32_t window = 0, from = 0;
-    if (f->window == FAMILY_WINDOW_QWEN &&
-        config_bool_or(c, NULL, "use_sliding_window", false, &use, e))
-        return e->code;
+    struct mixer chunk = {0};
     /* A missing key takes the class's default, which is a window of 4096 in Mistral. null is no
      * window. */
     if (f->window_required && json_kind(json_get(c->text, "sliding_window")) == JSON_MISSING)
         config_unexplained(c, "sliding_window is missing");
-    if (f->window != FAMILY_WINDOW_NONE && use) {
-        if (config_u32_or(c, NULL, "sliding_window", 1, UINT32_MAX, 0, &window, e))
-            return e->code;
-        if (f->window == FAMILY_WINDOW_QWEN && !config_has(c, "layer_types")) {
-            if (!window || !config_has(c, "max_window_layers"))
-                config_unexplained(c, "use_sliding_window without sliding_window and "
-                                      "max_window_layers");
-            if (config_u32_or(c, NULL, "max_window_layers", 0, UINT32_MAX, 0, &from, e))
-                return e->code;
-        }
-    }
-    *ret_window = window;
-    *ret_from = from;
-    return 0;
-}
-
-static int uniform(struct config *c, struct layers_known *known, struct err *e)
-{
-    struct model *m = c->m;
-    uint32_t window = 0, from = 0;
-    if (m->traits->attention == FAMILY_MLA) {
-        if (mla(c, &known->mla, e))
-            return e->code;
-    } else if (gqa(c, &known->gqa, e) || window_of(c, &window, &from, e)) {
+    if (known_of(c, slots, known, &chunk, e))
         return e->code;
-    }
-    if (config_has(c, "layer_types")) {
-        apply_types(c, known, window);
-        return 0;
-    }
-    for (uint32_t i = 0; i < m->layer_count; i++) {
-        m->layers[i].mixer = m->traits->attention == FAMILY_MLA ? known->mla : known->gqa;
-        m->layers[i].mixer.window = i >= from ? window : 0;
-    }
-    return 0;
-}
-
-int mixers_build(struct config *c, struct layers_known *known, struct err *e)
-{
-    if (c->m->traits->attention != FAMILY_KDA_MLA)
-        return uniform(c, known, e);
-    const struct cJSON *lin = json_get(c->text, "linear_attn_config");
-    if (mla(c, &known->mla, e))
-        return e->code;
-    if (json_kind(lin) != JSON_OBJECT) {
-        config_unexplained(c, "linear_attn_config is %s", json_kind_name(json_kind(lin)));
-        return 0;
-    }
-    if (kda(c, lin, &known->kda, e))
-        return e->code;
-    bool lists = json_kind(json_get(lin, "full_attn_layers")) != JSON_MISSING ||
-                 json_kind(json_get(lin, "kda_layers")) != JSON_MISSING;
-    if (lists)
-        split_by_lists(c, lin, known);
-    else if (!config_has(c, "layer_types"))
-        config_unexplained(c, "linear_attn_config names no layers");
-    apply_types(c, known, 0);
-    return 0;
+    assign(c, slots, known, &chunk);
+    return mixers_layers_apply(c, e);
 }

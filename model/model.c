@@ -6,14 +6,16 @@
 
 const char *model_mixer_name(enum mixer_kind k)
 {
-    static const char *const names[] = {"unknown", "gqa", "mla", "kda", "key_decoupled"};
+    static const char *const names[] = {
+        "unknown", "gqa",  "mla", "kda", "key_decoupled", "none",       "gated_delta", "lightning",
+        "mamba2",  "conv", "dsa", "msa", "qsa",           "compressed", "rwkv"};
     return (unsigned)k < MIXERS ? names[k] : "unknown";
 }
 
 const char *model_residual_name(enum residual_kind k)
 {
-    static const char *const names[] = {"add", "attnres", "attnres_block"};
-    return (unsigned)k <= RESIDUAL_ATTNRES_BLOCK ? names[k] : "unknown";
+    static const char *const names[] = {"add", "attnres", "attnres_block", "hyper"};
+    return (unsigned)k <= RESIDUAL_HYPER ? names[k] : "unknown";
 }
 
 const char *model_ffn_name(enum ffn_kind k)
@@ -24,8 +26,9 @@ const char *model_ffn_name(enum ffn_kind k)
 
 const char *model_act_name(enum ffn_act a)
 {
-    static const char *const names[] = {"unknown", "silu", "gelu", "situ", "relu2"};
-    return (unsigned)a <= FFN_ACT_RELU2 ? names[a] : "unknown";
+    static const char *const names[] = {"unknown", "silu", "gelu",          "situ",
+                                        "relu2",   "relu", "swiglu_clamped"};
+    return (unsigned)a < FFN_ACTS ? names[a] : "unknown";
 }
 
 const char *model_score_name(enum router_score s)
@@ -33,6 +36,21 @@ const char *model_score_name(enum router_score s)
     static const char *const names[] = {"unknown", "softmax", "sigmoid", "softmax_after_topk",
                                         "sqrtsoftplus"};
     return (unsigned)s <= ROUTER_SQRTSOFTPLUS ? names[s] : "unknown";
+}
+
+const char *model_hidden(const struct model *m, unsigned what, size_t *ret_more)
+{
+    const char *first = NULL;
+    size_t more = 0;
+    for (size_t i = 0; i < m->unexplained_count; i++) {
+        if (!(m->hides[i] & what))
+            continue;
+        more += first != NULL;
+        first = first ? first : m->unexplained[i];
+    }
+    if (ret_more)
+        *ret_more = more;
+    return first;
 }
 
 uint32_t model_count(const struct model *m, enum mixer_kind k)

@@ -24,7 +24,24 @@ enum mixer_kind {
     MIXER_KDA,           /* Kimi Delta Attention: gated delta rule, a decay per channel */
     MIXER_KEY_DECOUPLED, /* softmax attention whose keys and values have own head counts and widths
                           */
+    MIXER_NONE,          /* the layer is a feed-forward only */
+    MIXER_GATED_DELTA,   /* Gated DeltaNet: delta rule with one decay a value head */
+    MIXER_LIGHTNING,     /* linear attention with a fixed decay a head */
+    MIXER_MAMBA2,        /* state space: heads with a scalar decay, inputs shared in groups */
+    MIXER_CONV,          /* a gated short convolution alone (LFM2) */
+    MIXER_DSA,           /* MLA over the tokens that an index picks */
+    MIXER_MSA,           /* GQA over the blocks that an index picks (MiniMax M3) */
+    MIXER_QSA,           /* GQA over the tokens that a compressed index picks (Qwen) */
+    MIXER_COMPRESSED,    /* DeepSeek V4: a window, and latents of several tokens each */
+    MIXER_RWKV,          /* RWKV 5 and 6: a matrix a head, and the last token's inputs */
     MIXERS
+};
+
+/* What a layer of softmax attention keeps of the tokens it saw. */
+enum mixer_store {
+    MIXER_KEEPS,  /* their keys and values, or latents */
+    MIXER_SHARES, /* nothing: it reads what an earlier layer keeps */
+    MIXER_ENCODES /* nothing: an encoder sees all tokens at once */
 };
 
 enum kda_gate { KDA_GATE_SOFTPLUS, KDA_GATE_BOUNDED };
@@ -34,28 +51,55 @@ struct mixer {
     uint32_t heads;     /* query heads */
     uint32_t key_heads; /* GQA: kv heads; KDA: heads; MLA: heads (after expansion) */
     uint32_t value_heads;
-    uint32_t key_dim;      /* width of one key head; MLA: nope + rope */
-    uint32_t value_dim;    /* width of one value head */
-    uint32_t window;       /* tokens of a sliding window, self included; 0 none */
-    bool output_gate;      /* sigmoid gate before o_proj */
-    bool qk_norm;          /* GQA: an RMSNorm of each query and key head */
+    uint32_t key_dim;   /* width of one key head; MLA: nope + rope */
+    uint32_t value_dim; /* width of one value head */
+    uint32_t window;    /* tokens of a sliding window, self included; 0 none */
+    bool chunked;       /* the window does not slide: it starts anew every so many tokens */
+    enum mixer_store store;
+    uint32_t
+        cross_tokens; /* positions of an encoder whose keys and values are kept beside; 0 none */
+    bool sinks;       /* a learned logit a head in the softmax, without a value */
+    bool output_gate; /* sigmoid gate before o_proj */
+    bool qk_norm;     /* GQA: an RMSNorm of each query and key head */
     bool qkv_bias, o_bias; /* GQA: the projections have a bias */
     bool rope;             /* queries and keys, or the rope slice of them, are rotated */
     /* MLA */
     uint32_t kv_rank; /* width of the cached latent */
     uint32_t q_rank;  /* 0: queries are not compressed */
     uint32_t nope_dim, rope_dim;
+    /* Recurrent kinds keep value_heads matrices of key_dim x value_dim. key_heads are the heads
+     * that q and k have (Mamba2: the groups that B and C have, key_dim is its state size). */
+    uint32_t state_element_bytes; /* of the matrices */
+    uint32_t conv_kernel;         /* taps of the short convolutions; 0 none */
+    /* An index that picks tokens: one key of index_dim for every index_pool tokens. */
+    uint32_t index_heads, index_dim, index_top;
+    uint32_t index_pool; /* 1: one a token */
+    bool index_own;      /* false: the layer follows the picks of an earlier one, and keeps none */
+    uint32_t ratio; /* MIXER_COMPRESSED: tokens in one latent; 0: the layer has its window only */
     /* KDA */
-    uint32_t conv_kernel; /* taps of the short convolutions */
     enum kda_gate gate;
     double lower_bound;  /* of the bounded gate, < 0 */
     bool full_rank_gate; /* output gate is one matrix; otherwise a pair of rank key_dim */
 };
 
-enum residual_kind { RESIDUAL_ADD, RESIDUAL_ATTNRES, RESIDUAL_ATTNRES_BLOCK };
+enum residual_kind {
+    RESIDUAL_ADD,
+    RESIDUAL_ATTNRES,
+    RESIDUAL_ATTNRES_BLOCK,
+    RESIDUAL_HYPER /* hyper-connections: several streams, mixed at each sub-layer */
+};
 
 enum ffn_kind { FFN_UNKNOWN, FFN_NONE, FFN_DENSE, FFN_MOE, FFN_MOE_LATENT };
-enum ffn_act { FFN_ACT_UNKNOWN, FFN_ACT_SILU, FFN_ACT_GELU, FFN_ACT_SITU, FFN_ACT_RELU2 };
+enum ffn_act {
+    FFN_ACT_UNKNOWN,
+    FFN_ACT_SILU,
+    FFN_ACT_GELU, /* exact or by tanh */
+    FFN_ACT_SITU,
+    FFN_ACT_RELU2,
+    FFN_ACT_RELU,
+    FFN_ACT_SWIGLU_CLAMPED, /* SwiGLU of clamped inputs, plus one on the linear side (gpt-oss) */
+    FFN_ACTS
+};
 enum router_score {
     ROUTER_UNKNOWN,
     ROUTER_SOFTMAX, /* softmax over all, then top-k */
@@ -99,8 +143,11 @@ struct model {
     const char *family;       /* "kimi_k3", "kimi_linear", "deepseek_v3", "llama" ...; never NULL */
     const char *architecture; /* first of config.architectures, or ""; of GGUF "llama (GGUF)" */
     const char *prefix; /* tensor name prefix of the text tower: "language_model.model." ... */
+    const char *head;   /* name of the head's tensor; NULL: lm_head.weight beside the prefix */
     const struct family *traits; /* how the family spells and shapes things; static */
+    bool wrapped;                /* the text model is part of a larger one: vision, audio */
     bool kda_fused;              /* KDA tensors have the newer layout: one conv1d, forget_gate.* */
+    bool experts_fused; /* the experts of a layer stand in two tensors of three dimensions */
     uint32_t hidden, vocab, layer_count;
     uint32_t heads;
     bool tied_embeddings;
@@ -110,9 +157,20 @@ struct model {
     uint32_t mtp_layers;    /* draft layers stored behind the decoder layers, not in layers */
     struct layer *layers;   /* [layer_count] */
     struct mem_arena arena;
-    /* Keys that stand in the way of an exact answer. Not empty means: costs are unknown. */
+    bool encoder;           /* every layer sees all tokens at once; nothing is cached */
+    const char *state_rule; /* what decides the state's number format: "mamba_ssm_dtype float32";
+                               NULL where no layer has a state */
+    /* Keys that stand in the way of an exact answer, and of which answers (MODEL_HIDES_*). */
     const char **unexplained;
+    uint8_t *hides; /* [unexplained_count] */
     size_t unexplained_count;
+};
+
+enum {
+    MODEL_HIDES_CACHE = 1,     /* what a sequence keeps */
+    MODEL_HIDES_PARAMS = 2,    /* how many parameters there are */
+    MODEL_HIDES_OPERATORS = 4, /* which operators there are, and how they route or bend */
+    MODEL_HIDES_ALL = 7
 };
 
 /* Builds the model. config is the parsed config.json (text_config is descended into). inv may be
@@ -125,8 +183,11 @@ int model_build(const struct cJSON *config, const struct inventory *inv,
                 struct finding_list *findings, struct model *ret, struct err *e);
 void model_release(struct model *m);
 
-const char *model_mixer_name(enum mixer_kind k);       /* "kda", "mla", "gqa", "key_decoupled" */
-const char *model_residual_name(enum residual_kind k); /* "add", "attnres", "attnres_block" */
+/* The first unexplained entry that hides it, or NULL; *ret_more (may be NULL) how many more do. */
+const char *model_hidden(const struct model *m, unsigned what, size_t *ret_more);
+
+const char *model_mixer_name(enum mixer_kind k);       /* "kda", "mla", "gqa", "gated_delta" ... */
+const char *model_residual_name(enum residual_kind k); /* "add", "attnres", "hyper" ... */
 const char *model_ffn_name(enum ffn_kind k);           /* "dense", "moe", "moe.latent", "none" */
 /* As tests/vectors/SPEC.md spells them: "situ", "sigmoid". */
 const char *model_act_name(enum ffn_act a);

@@ -107,7 +107,13 @@ static void ask_tower(struct ask *a)
                                         "mm_projector.proj.0"};
     char why[QUANT_WHY_BYTES];
     bool plain = true;
-    if (!a->m->traits->text_types[0])
+    if (a->m->traits->layout == FAMILY_LAYOUT_UNKNOWN) {
+        vote(a->t, QUANT_OTHER, a->s->method[0] || !a->dtype ? "unknown" : a->dtype, 1);
+        snprintf(a->d->classes[QUANT_OTHER].why, QUANT_WHY_BYTES,
+                 "the layout of the parameters of %s is not known", a->m->family);
+        return;
+    }
+    if (!a->m->wrapped)
         return;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         plain &= !*quant_scheme_format(a->s, names[i], 0, QUANT_OTHER, true, why);

@@ -61,7 +61,8 @@ static void count(struct expect_finder *f, const struct module *x, struct quant_
                             : t && x->role[MODULE_BIAS] == t ? MODULE_BIAS
                                                              : MODULE_WEIGHT;
     expect_find(f, x->name, x->module_bytes, role, &hit);
-    module_format(x, hit.item ? hit.item->elements : 0, format);
+    module_format(x, hit.item ? hit.item->elements * (hit.item->joint ? hit.item->copies : 1) : 0,
+                  format);
     quant_observed_add(o, expect_class(&hit, x->name, x->module_bytes), format, tensors, bytes);
 }
 

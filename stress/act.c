@@ -27,7 +27,10 @@ int act_of(enum ffn_act a, enum act_kind *ret)
     case FFN_ACT_SITU: *ret = ACT_SITU; return 0;
     case FFN_ACT_RELU2: *ret = ACT_RELU2; return 0;
     case FFN_ACT_GELU:
-    case FFN_ACT_UNKNOWN: break;
+    case FFN_ACT_RELU:
+    case FFN_ACT_SWIGLU_CLAMPED:
+    case FFN_ACT_UNKNOWN:
+    case FFN_ACTS: break;
     }
     return -1;
 }

@@ -181,12 +181,23 @@ static int plan_of(const struct mixer *x, uint64_t tokens, struct plan *ret, str
     uint64_t other;
     int rc = 0;
 
+    if (x->store == MIXER_SHARES)
+        return err_set(e, ERR_UNSUPPORTED,
+                       "the layer reads the cache of an earlier one, and has none to measure");
+    if (x->store == MIXER_ENCODES)
+        return err_set(e, ERR_UNSUPPORTED, "an encoder has no decode step");
+    if (x->cross_tokens)
+        return err_set(e, ERR_UNSUPPORTED, "there is no kernel yet for cross attention");
     switch (x->kind) {
     case MIXER_GQA:
     case MIXER_KEY_DECOUPLED: rc = plan_attn(x, tokens, &p, e); break;
     case MIXER_MLA: rc = plan_mla(x, tokens, &p, e); break;
     case MIXER_KDA: rc = plan_delta(x, &p, e); break;
-    default: return err_set(e, ERR_UNSUPPORTED, "a mixer of unknown kind has no decode step");
+    case MIXER_UNKNOWN:
+        return err_set(e, ERR_UNSUPPORTED, "a mixer of unknown kind has no decode step");
+    default:
+        return err_set(e, ERR_UNSUPPORTED, "there is no kernel yet for a %s mixer",
+                       model_mixer_name(x->kind));
     }
     if (rc)
         return rc;

@@ -9,7 +9,16 @@ static bool same_shape(const struct mixer *a, const struct mixer *b)
            a->value_heads == b->value_heads && a->key_dim == b->key_dim &&
            a->value_dim == b->value_dim && a->window == b->window && a->kv_rank == b->kv_rank &&
            a->nope_dim == b->nope_dim && a->rope_dim == b->rope_dim &&
-           a->conv_kernel == b->conv_kernel && a->gate == b->gate;
+           a->conv_kernel == b->conv_kernel && a->gate == b->gate && a->chunked == b->chunked &&
+           a->store == b->store && a->state_element_bytes == b->state_element_bytes &&
+           a->index_dim == b->index_dim && a->index_own == b->index_own &&
+           a->index_pool == b->index_pool && a->ratio == b->ratio;
+}
+
+/* A window that is all that a layer sees; compressed layers have one beside the rest. */
+static bool has_window(const struct mixer *x)
+{
+    return x->window && x->kind != MIXER_COMPRESSED;
 }
 
 /* Each scope once, numbered from the second on. */
@@ -19,10 +28,10 @@ static void name(const struct kinds *k, struct kinds_group *g)
 
     for (size_t i = 0; i < k->count; i++) {
         const struct mixer *x = &k->groups[i].mixer;
-        number += x->kind == g->mixer.kind && !x->window == !g->mixer.window;
+        number += x->kind == g->mixer.kind && has_window(x) == has_window(&g->mixer);
     }
     int n = snprintf(g->scope, sizeof(g->scope), "%.16s%s", model_mixer_name(g->mixer.kind),
-                     g->mixer.window ? ".window" : "");
+                     has_window(&g->mixer) ? ".window" : "");
     if (number > 1)
         snprintf(g->scope + n, sizeof(g->scope) - (size_t)n, ".%u", number);
 }
@@ -48,6 +57,8 @@ int kinds_of(const struct model *m, uint64_t target_tokens, struct kinds *ret, s
     for (uint32_t i = 0; i < m->layer_count; i++) {
         const struct mixer *x = &m->layers[i].mixer;
         size_t g = 0;
+        if (x->kind == MIXER_NONE) /* a feed-forward alone has neither cache nor decode step */
+            continue;
         while (g < k.count && !same_shape(&k.groups[g].mixer, x))
             g++;
         if (g == KINDS_MAX)

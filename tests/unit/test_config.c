@@ -34,7 +34,7 @@ static void unknown_architecture_is_named_and_never_guessed(void **state)
 /* Serving shims and draft heads call themselves llama: the class that runs is what counts. */
 static void model_type_of_another_class_is_refused(void **state)
 {
-    static const char *const classes[] = {"DeepseekV41ForCausalLM", "LlamaForCausalLMEagle3",
+    static const char *const classes[] = {"DeepseekV41ForCausalLM", "Qwen3ForCausalLM",
                                           "LlamaForSequenceClassification"};
     (void)state;
     for (size_t i = 0; i < sizeof classes / sizeof *classes; i++) {

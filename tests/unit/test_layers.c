@@ -7,13 +7,13 @@
 
 #define LINEAR(lists)                                                                             \
     "\"linear_attn_config\":{" lists "\"num_heads\":2,\"head_dim\":8,\"short_conv_kernel_size\":" \
-                                     "4}"
+    "4}"
 
 /* Kinds of the four layers as letters: k delta rule, m latent, g grouped, d decoupled, ? unknown.
  */
 static void kinds(const struct model *m, char ret[16])
 {
-    static const char letters[] = "?gmkd";
+    static const char letters[] = "?gmkdnDlMcsbqCr";
     for (uint32_t i = 0; i < m->layer_count && i < 15; i++)
         ret[i] = letters[m->layers[i].mixer.kind];
     ret[m->layer_count] = '\0';
@@ -52,7 +52,7 @@ static void lists_count_from_one_or_from_zero(void **state)
                                                                  "\"full_attention\",\"linear_"
                                                                  "attention\",\"linear_attention\","
                                                                  "\"full_attention\"]",
-         "kkkm", false},
+         "mkkm", false},
         {LINEAR("") ",\"layer_types\":[\"linear_attention\",\"sliding_attention\","
                     "\"linear_attention\",\"full_attention\"]",
          "k?km", false},

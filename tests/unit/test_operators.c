@@ -69,7 +69,7 @@ static void evidence_names_the_keys(void **state)
     if (!fixture_real(&f, NULL, "aic-moonshotai--Kimi-K3"))
         skip();
     assert_int_equal(operators_of(&f.m, &o, &f.e), 0);
-    assert_string_equal(o.items[OPERATORS_LATENT].evidence, "routed_expert_hidden_size 3584");
+    assert_string_equal(o.items[OPERATORS_LATENT].evidence, "experts work in a width of 3584");
     assert_non_null(strstr(o.items[OPERATORS_ROUTE].evidence, "896 experts, top-16, sigmoid"));
     assert_non_null(strstr(o.items[OPERATORS_ATTNRES_BLOCK].evidence, "attn_res_block_size 12"));
     fixture_end(&f);

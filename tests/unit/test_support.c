@@ -83,7 +83,7 @@ static void shipped_operators_have_the_names_of_the_model(void **state)
 #define X(enumerator, name, meaning) name,
         OPERATORS_TABLE(X)
 #undef X
-            "attention.gated_delta_net",
+            "attention.gated_delta",
         "attention.dsa"}; /* of models that are not built yet */
     struct support s;
 
