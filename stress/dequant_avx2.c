@@ -1,14 +1,16 @@
+#include "stress/dequant_blocks.h"
 #include "stress/dequant_lanes.h"
 #include "stress/dequant_transposed.h"
 
 void dequant_avx2(struct dequant_ops *ops, enum dequant_kind kind)
 {
-    dequant_rows_fn *rows = kind == DEQUANT_AWQ    ? dequant_transposed_awq
-                            : kind == DEQUANT_GPTQ ? dequant_transposed_gptq
-                                                   : dequant_lanes_of(kind);
-
-    if (rows) {
-        ops->rows = rows;
-        ops->variant = "avx2";
-    }
+    if (dequant_gguf_values(kind))
+        ops->rows = dequant_blocks_rows;
+    else if (kind == DEQUANT_AWQ)
+        ops->rows = dequant_transposed_awq;
+    else if (kind == DEQUANT_GPTQ)
+        ops->rows = dequant_transposed_gptq;
+    else
+        ops->rows = dequant_lanes_of(kind);
+    ops->variant = "avx2"; /* every kind has it */
 }

@@ -2,13 +2,13 @@
 #define STRESS_DEQUANT_LANES_H
 #include "stress/dequant.h"
 
-/* The body of the variants dequant_avx2 and dequant_avx512. Each does the operations of the
+/* The body of the variants dequant_avx2 and dequant_avx512, for the kinds that keep their scales in
+ * tensors of their own; those of GGUF are in dequant_blocks.h. Each does the operations of the
  * definition in its order, and so gives its bits. A number of four bits is looked up in a table of
  * sixteen that was multiplied by the scale before. Nothing is read behind an array: what is left of
  * a run goes through a buffer. */
 
 #if defined(__AVX2__)
-#include "stress/dequant_gguf.h"
 #include "stress/dequant_number.h"
 #include "stress/dequant_packed.h"
 #include "stress/vec.h"
@@ -42,6 +42,25 @@ static inline dequant_lanes_int dequant_lanes_fields(const uint8_t *p)
 static inline dequant_lanes_int dequant_lanes_right(dequant_lanes_int x, unsigned bits)
 {
     return _mm512_srli_epi32(x, bits);
+}
+static inline dequant_lanes_int dequant_lanes_left(dequant_lanes_int x, unsigned bits)
+{
+    return _mm512_slli_epi32(x, bits);
+}
+static inline dequant_lanes_int dequant_lanes_and(dequant_lanes_int x, int n)
+{
+    return _mm512_and_si512(x, _mm512_set1_epi32(n));
+}
+static inline dequant_lanes_int dequant_lanes_or(dequant_lanes_int x, dequant_lanes_int y)
+{
+    return _mm512_or_si512(x, y);
+}
+/* Bits 0, 1, 2 and so on of a word, each with what lies above it. */
+static inline dequant_lanes_int dequant_lanes_bits(uint32_t word)
+{
+    return _mm512_srlv_epi32(
+        _mm512_set1_epi32((int)word),
+        _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0));
 }
 /* x - n as floats; exact. */
 static inline vec dequant_lanes_real(dequant_lanes_int x, int n)
@@ -83,6 +102,23 @@ static inline dequant_lanes_int dequant_lanes_fields(const uint8_t *p)
 static inline dequant_lanes_int dequant_lanes_right(dequant_lanes_int x, unsigned bits)
 {
     return _mm256_srli_epi32(x, (int)bits);
+}
+static inline dequant_lanes_int dequant_lanes_left(dequant_lanes_int x, unsigned bits)
+{
+    return _mm256_slli_epi32(x, (int)bits);
+}
+static inline dequant_lanes_int dequant_lanes_and(dequant_lanes_int x, int n)
+{
+    return _mm256_and_si256(x, _mm256_set1_epi32(n));
+}
+static inline dequant_lanes_int dequant_lanes_or(dequant_lanes_int x, dequant_lanes_int y)
+{
+    return _mm256_or_si256(x, y);
+}
+static inline dequant_lanes_int dequant_lanes_bits(uint32_t word)
+{
+    return _mm256_srlv_epi32(_mm256_set1_epi32((int)word),
+                             _mm256_set_epi32(7, 6, 5, 4, 3, 2, 1, 0));
 }
 static inline vec dequant_lanes_real(dequant_lanes_int x, int n)
 {
@@ -321,70 +357,8 @@ static void dequant_lanes_nvfp4(const struct dequant_matrix *m, uint64_t row, ui
     }
 }
 
-/* 16 bytes: the low nibbles, then the high ones. */
-static inline void dequant_lanes_halves(struct dequant_lanes_table t, const uint8_t *p,
-                                        float *ret_w)
-{
-    for (unsigned i = 0; i < 16; i += VEC_LANES) {
-        dequant_lanes_int x = dequant_lanes_u8(p + i);
-        vec_store(ret_w + i, dequant_lanes_at(t, x));
-        vec_store(ret_w + 16 + i, dequant_lanes_at(t, dequant_lanes_right(x, 4)));
-    }
-}
-
-/* Blocks of 32 numbers: q4_0, iq4_nl, mxfp4. */
-static void dequant_lanes_block32(const struct dequant_matrix *m, uint64_t row, uint64_t count,
-                                  float *ret_w)
-{
-    uint64_t blocks = m->cols / 32;
-    bool fp4 = m->kind == DEQUANT_GGUF_MXFP4;
-    unsigned head = fp4 ? 1 : 2; /* bytes of the scale */
-    const uint8_t *b = (const uint8_t *)m->weight + row * blocks * (head + 16);
-    struct dequant_lanes_table t =
-        m->kind == DEQUANT_GGUF_Q4_0
-            ? dequant_lanes_minus(dequant_lanes_table(dequant_lanes_counts), 8)
-            : dequant_lanes_table(fp4 ? dequant_number_e2m1 : dequant_number_iq4);
-
-    for (uint64_t i = 0; i < count * blocks; i++, b += head + 16, ret_w += 32) {
-        float scale = fp4 ? dequant_number_e8m0(b[0]) : dequant_lanes_half(b);
-        dequant_lanes_halves(dequant_lanes_times(t, scale), b + head, ret_w);
-    }
-}
-
-static void dequant_lanes_q8_0(const struct dequant_matrix *m, uint64_t row, uint64_t count,
-                               float *ret_w)
-{
-    uint64_t blocks = m->cols / 32;
-    const uint8_t *b = (const uint8_t *)m->weight + row * blocks * 34;
-
-    for (uint64_t i = 0; i < count * blocks; i++, b += 34, ret_w += 32)
-        dequant_lanes_signed(b + 2, 32, 0, dequant_lanes_half(b), ret_w);
-}
-
-static void dequant_lanes_q4_K(const struct dequant_matrix *m, uint64_t row, uint64_t count,
-                               float *ret_w)
-{
-    const struct dequant_lanes_table counts = dequant_lanes_table(dequant_lanes_counts);
-    uint64_t blocks = m->cols / 256;
-    const uint8_t *b = (const uint8_t *)m->weight + row * blocks * 144;
-
-    for (uint64_t k = 0; k < count * blocks; k++, b += 144) {
-        float d = dequant_lanes_half(b), dmin = dequant_lanes_half(b + 2);
-        for (unsigned i = 0; i < 8; i++, ret_w += 32) {
-            unsigned s, l;
-            dequant_gguf_six(b + 4, i, &s, &l);
-            struct dequant_lanes_table t =
-                dequant_lanes_minus(dequant_lanes_times(counts, d * (float)s), dmin * (float)l);
-            for (unsigned j = 0; j < 32; j += VEC_LANES) {
-                dequant_lanes_int x = dequant_lanes_u8(b + 16 + i / 2 * 32 + j);
-                vec_store(ret_w + j, dequant_lanes_at(t, dequant_lanes_right(x, i % 2 * 4)));
-            }
-        }
-    }
-}
-
-/* NULL for a kind without lanes. */
-static dequant_rows_fn *dequant_lanes_of(enum dequant_kind kind)
+/* NULL for a kind without lanes here. */
+static inline dequant_rows_fn *dequant_lanes_of(enum dequant_kind kind)
 {
     switch (kind) {
     case DEQUANT_CT_PACK: return dequant_lanes_ct;
@@ -396,11 +370,6 @@ static dequant_rows_fn *dequant_lanes_of(enum dequant_kind kind)
     case DEQUANT_GPTOSS_MXFP4: return dequant_lanes_mxfp4;
     case DEQUANT_CT_NVFP4:
     case DEQUANT_MODELOPT_NVFP4: return dequant_lanes_nvfp4;
-    case DEQUANT_GGUF_Q4_0:
-    case DEQUANT_GGUF_IQ4_NL:
-    case DEQUANT_GGUF_MXFP4: return dequant_lanes_block32;
-    case DEQUANT_GGUF_Q8_0: return dequant_lanes_q8_0;
-    case DEQUANT_GGUF_Q4_K: return dequant_lanes_q4_K;
     default: return NULL;
     }
 }

@@ -17,12 +17,13 @@ static uint64_t group_of(const struct dequant_matrix *m, uint64_t c)
 static struct group ct_group(const struct dequant_matrix *m, uint64_t r, uint64_t g)
 {
     uint64_t groups = m->cols / m->group, at = r * m->bits;
-    const uint8_t *word = (const uint8_t *)m->zero + (at / 32 * groups + g) * 4;
+    int zero = 1 << (m->bits - 1);
 
-    return (struct group){g,
-                          m->zero ? (int)dequant_number_field(word, at % 32 / m->bits, m->bits)
-                                  : 1 << (m->bits - 1),
-                          dequant_number_scale(m->scale_dtype, m->scale, r * groups + g)};
+    if (m->zero) {
+        const uint8_t *word = (const uint8_t *)m->zero + (at / 32 * groups + g) * 4;
+        zero = (int)dequant_number_field(word, at % 32 / m->bits, m->bits);
+    }
+    return (struct group){g, zero, dequant_number_scale(m->scale_dtype, m->scale, r * groups + g)};
 }
 
 void dequant_packed_ct(const struct dequant_matrix *m, uint64_t row, uint64_t count, float *ret_w)

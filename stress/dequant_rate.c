@@ -85,15 +85,19 @@ static void collect(struct run *r, const struct quant_observed *o)
     }
 }
 
-/* Rows of a matrix that the least number of calls is not too long for. */
-static uint64_t rows_in_time(const struct dequant_matrix *m, uint64_t stored, uint64_t time_ns)
+/* Rows of a matrix, halved until memory holds one and the least number of calls is not too long. */
+static uint64_t rows_that_fit(const struct dequant_matrix *m, uint64_t stored, uint64_t time_ns,
+                              uint64_t memory_bytes)
 {
+    double bytes = (double)stored, seconds = 0.5e-9 * (double)time_ns;
     uint64_t rows = m->rows;
 
-    while (time_ns && rows > ROWS_MIN &&
-           CALLS_MIN * (double)stored * (double)rows / (double)m->rows / SLOW_DECODE >
-               0.5e-9 * (double)time_ns)
-        rows /= 2;
+    for (; rows > ROWS_MIN; rows /= 2, bytes /= 2) {
+        bool in_time = !time_ns || CALLS_MIN * bytes / SLOW_DECODE <= seconds;
+        bool in_memory = !memory_bytes || bytes + TILE_BYTES <= (double)memory_bytes;
+        if (in_time && in_memory)
+            break;
+    }
     return rows;
 }
 
@@ -120,7 +124,7 @@ static int tour_open(struct run *r, const struct dequant_matrix *shape, uint64_t
 
     if (dequant_check(&m, &b, e))
         return e->code;
-    m.rows = rows_in_time(&m, b.weight + b.scale + b.zero, time_ns);
+    m.rows = rows_that_fit(&m, b.weight + b.scale + b.zero, time_ns, r->o->memory_budget_bytes);
     if (m.block_rows > m.rows)
         m.block_rows = m.rows;
     if (dequant_check(&m, &b, e))

@@ -426,9 +426,16 @@ const struct kbench_case kbench_case_table[] = {
     DEQUANT("ct_nvfp4", "scale per 16", 147456),
     DEQUANT("modelopt_nvfp4", "scale per 16", 147456),
     DEQUANT("gguf_q4_0", "blocks of 32", 147456),
+    DEQUANT("gguf_q4_1", "blocks of 32", 163840),
+    DEQUANT("gguf_q5_0", "blocks of 32", 180224),
+    DEQUANT("gguf_q5_1", "blocks of 32", 196608),
     DEQUANT("gguf_q8_0", "blocks of 32", 278528),
     DEQUANT("gguf_iq4_nl", "blocks of 32", 147456),
     DEQUANT("gguf_mxfp4", "blocks of 32", 139264),
+    DEQUANT("gguf_q2_K", "blocks of 256", 86016),
+    DEQUANT("gguf_q3_K", "blocks of 256", 112640),
     DEQUANT("gguf_q4_K", "blocks of 256", 147456),
+    DEQUANT("gguf_q5_K", "blocks of 256", 180224),
+    DEQUANT("gguf_q6_K", "blocks of 256", 215040),
 };
 const size_t kbench_case_count = sizeof(kbench_case_table) / sizeof(kbench_case_table[0]);

@@ -1,5 +1,6 @@
 /* A conformance file as it may come from anywhere: the check ends in a result whose parts agree, or
  * in an error with words. */
+#include "core/cpu.h"
 #include "stress/conformance.h"
 #include <assert.h>
 #include <math.h>
@@ -12,7 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
     struct conformance_result r;
     struct err e = {0};
 
-    if (conformance_check(p, n, 0, &r, &e) != 0) {
+    if (conformance_check(p, n, cpu_features(), &r, &e) != 0) {
         assert(e.code == ERR_LIMIT && e.msg[0]);
         return 0;
     }

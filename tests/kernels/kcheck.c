@@ -9,6 +9,7 @@
 #include "stress/moe.h"
 #include "stress/prim.h"
 #include "stress/residual.h"
+#include "tests/kernels/kcheck_dequant.h"
 
 /* --- attention -------------------------------------------------------------------------------- */
 
@@ -420,6 +421,7 @@ int main(void)
     delta();
     residual();
     moe();
+    dequant();
     if (!(cpu_features() & CPU_AVX2))
         puts("this host has no AVX2: only the definitions and the composed paths were checked");
     else if (!(cpu_features() & CPU_AVX512))
