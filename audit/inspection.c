@@ -52,8 +52,8 @@ static void print_moe(const struct model *m)
 
     if (!f)
         return;
-    printf("%-14s%u, top %u, %u shared, router %s", "experts", f->router.experts,
-           f->router.top_k, f->shared, model_score_name(f->router.score));
+    printf("%-14s%u, top %u, %u shared, router %s", "experts", f->router.experts, f->router.top_k,
+           f->shared, model_score_name(f->router.score));
     if (f->kind == FFN_MOE_LATENT)
         printf(", latent width %u of %u", f->latent, m->hidden);
     puts("");
@@ -95,8 +95,8 @@ static void print_cache(const struct subject *s, const struct options *o)
                     "bytes a token while it passes (residual blocks; no cache)", "");
     for (size_t i = 0; i < n; i++) {
         uint64_t b = cost_model_bytes(&s->model, contexts[i]);
-        printf("  at %-9s%20s bytes  %s\n", text_tokens(contexts[i], tokens),
-               text_count(b, exact), text_bytes(b, bytes));
+        printf("  at %-9s%20s bytes  %s\n", text_tokens(contexts[i], tokens), text_count(b, exact),
+               text_bytes(b, bytes));
     }
 }
 
@@ -171,13 +171,13 @@ static void print_layers(const struct subject *s)
 
 static void print_tensors(const struct inventory *inv)
 {
-    char shape[96], name[512];
+    char shape[96], name[512], dtype[32];
 
     puts("");
     for (size_t i = 0; i < inv->count; i++) {
         const struct tensor *t = &inv->tensors[i];
-        printf("%-8s %-20s %s\n", t->dtype_text, tensor_shape_text(t, shape, sizeof(shape)),
-               text_plain(t->name, name, sizeof(name)));
+        printf("%-8s %-20s %s\n", text_plain(t->dtype_text, dtype, sizeof(dtype)),
+               tensor_shape_text(t, shape, sizeof(shape)), text_plain(t->name, name, sizeof(name)));
     }
 }
 

@@ -70,6 +70,21 @@ static void levels_choose_what_is_said(void **s)
     assert_string_equal(text, "assay: e1\nassay: warning: wx\nassay: d\n");
 }
 
+static void say_what_a_terminal_would_obey(void)
+{
+    log_error("'%s' and %s", "\x1b[31m\n\xe2\x80\xae\xff", "\\x1b");
+}
+
+/* Words of the command line reach messages as they are; names from files are escaped before. */
+static void messages_are_one_plain_line(void **s)
+{
+    char text[200];
+
+    (void)s;
+    heard(say_what_a_terminal_would_obey, text, sizeof(text));
+    assert_string_equal(text, "assay: '\\x1b[31m\\x0a\\xe2\\x80\\xae\\xff' and \\x1b\n");
+}
+
 static void tick_and_speak(void)
 {
     struct progress p = log_progress();
@@ -174,6 +189,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(levels_choose_what_is_said),
+        cmocka_unit_test(messages_are_one_plain_line),
         cmocka_unit_test(no_progress_where_no_terminal_is),
         cmocka_unit_test(progress_shows_on_a_terminal_and_is_cleared),
         cmocka_unit_test(progress_is_drawn_ten_times_a_second_at_most),
