@@ -68,14 +68,14 @@ static int parse_contexts(const char *s, struct options *o, struct err *e)
     for (;;) {
         size_t n = strcspn(s, ",");
         if (n >= sizeof(word) || o->context_count == OPTIONS_CONTEXTS_MAX)
-            return err_set(e, ERR_USAGE, "--context takes up to %d lengths such as 128K,1M",
+            return err_set(e, ERR_USAGE, "up to %d lengths such as 128K,1M are taken",
                            OPTIONS_CONTEXTS_MAX);
         memcpy(word, s, n);
         word[n] = '\0';
         if (text_parse_tokens(word, &o->contexts[o->context_count], e))
-            return err_wrap(e, "--context");
+            return e->code;
         if (o->contexts[o->context_count++] == 0)
-            return err_set(e, ERR_USAGE, "--context: a length of 0 tokens makes no sense");
+            return err_set(e, ERR_USAGE, "a length of 0 tokens makes no sense");
         if (!s[n])
             return 0;
         s += n + 1;
@@ -92,25 +92,59 @@ static int parse_word(const char *s, const char *const *words, int count, int *r
     return err_set(e, ERR_USAGE, "'%s' is none of %s, %s, %s", s, words[0], words[1], words[2]);
 }
 
-static int parse_number(unsigned bit, const char *v, struct options *o, struct err *e)
+static int parse_threads(const char *v, struct options *o, struct err *e)
 {
     uint64_t n = 0;
 
-    switch (bit) {
-    case OPTION_BUDGET: return text_parse_duration_ns(v, &o->budget_ns, e);
-    case OPTION_MEMORY: return text_parse_bytes(v, &o->memory_bytes, e);
-    case OPTION_TOKENS:
-        if (text_parse_tokens(v, &o->tokens, e))
-            return e->code;
-        return o->tokens ? 0 : err_set(e, ERR_USAGE, "no tokens are nothing to route");
-    case OPTION_SEED: return text_parse_u64(v, &o->seed, e);
-    default: break;
-    }
     if (text_parse_u64(v, &n, e))
         return e->code;
     if (n == 0 || n > POOL_THREADS_MAX)
         return err_set(e, ERR_USAGE, "%s is not between 1 and %u", v, POOL_THREADS_MAX);
     o->threads = (unsigned)n;
+    return 0;
+}
+
+static int parse_number(unsigned bit, const char *v, struct options *o, struct err *e)
+{
+    uint64_t n = 0;
+    int rc;
+
+    switch (bit) {
+    case OPTION_BUDGET:
+        rc = text_parse_duration_ns(v, &n, e);
+        o->budget_ns = n;
+        break;
+    case OPTION_MEMORY:
+        rc = text_parse_bytes(v, &n, e);
+        o->memory_bytes = n;
+        break;
+    case OPTION_TOKENS:
+        rc = text_parse_tokens(v, &n, e);
+        o->tokens = n;
+        break;
+    case OPTION_SEED: return text_parse_u64(v, &o->seed, e);
+    default: return parse_threads(v, o, e);
+    }
+    /* 0 stands for "not given": nobody gets the default who asked for nothing */
+    if (!rc && n == 0)
+        return err_set(e, ERR_USAGE, "0 is too little to measure with");
+    return rc;
+}
+
+/* A name that can be typed again, and that no message has to cut. */
+static int parse_baseline(const char *v, struct options *o, struct err *e)
+{
+    size_t n = strlen(v);
+
+    for (size_t i = 0, len; i < n; i += len) {
+        uint32_t c;
+        len = text_utf8_next(v + i, n - i, &c);
+        if (len == 0 || !text_is_plain(c))
+            return err_set(e, ERR_USAGE, "a name takes no control characters, and is UTF-8");
+    }
+    if (n > OPTIONS_BASELINE_BYTES_MAX)
+        return err_set(e, ERR_USAGE, "a name has up to %d bytes", OPTIONS_BASELINE_BYTES_MAX);
+    o->baseline = v;
     return 0;
 }
 
@@ -126,7 +160,7 @@ static int parse_value(unsigned bit, const char *v, struct options *o, struct er
     case OPTION_DB: o->db = v; return 0;
     case OPTION_POLICY: o->policy = v; return 0;
     case OPTION_REPORT: o->report = v; return 0;
-    case OPTION_BASELINE: o->baseline = v; return 0;
+    case OPTION_BASELINE: return parse_baseline(v, o, e);
     case OPTION_SUPPORT: o->support = v; return 0;
     case OPTION_LAYERS: o->layers = true; return 0;
     case OPTION_TENSORS: o->tensors = true; return 0;
@@ -202,6 +236,8 @@ int options_parse(const struct cmd *cmd, int argc, char **argv, struct options *
         if ((seen & r->bit) && r->value)
             return err_set(e, ERR_USAGE, "--%s is given twice", r->name);
         seen |= r->bit;
+        if (r->value && !optarg[0])
+            return err_set(e, ERR_USAGE, "--%s is empty", r->name);
         if (parse_value(r->bit, optarg, &o, e))
             return err_wrap(e, "--%s", r->name);
     }
