@@ -83,7 +83,8 @@ static enum router_score score_of(const char *name)
  * released files contradict, so a file without them tells nothing. */
 static int deepseek_router(struct config *c, struct router *r, struct err *e)
 {
-    static const char *const needed[] = {"n_group", "topk_group", "norm_topk_prob"};
+    static const char *const needed[] = {"n_group", "topk_group", "norm_topk_prob",
+                                         "routed_scaling_factor"};
     const char *score, *method;
     if (config_text(c, "scoring_func", &score, e) || config_text(c, "topk_method", &method, e) ||
         config_u32_or(c, NULL, "n_group", 1, CONFIG_EXPERTS_MAX, 1, &r->groups, e) ||
@@ -238,6 +239,17 @@ static int by_step(struct config *c, bool *moe, struct err *e)
     return 0;
 }
 
+/* A key that is missing takes the class's default, and the classes that run these files differ:
+ * 256 experts after 3 dense layers in V3's, none in V2's. null is a word: none. */
+static void deepseek_tells(struct config *c)
+{
+    static const char *const needed[] = {"n_routed_experts", "n_shared_experts",
+                                         "first_k_dense_replace"};
+    for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
+        if (json_kind(json_get(c->text, needed[i])) == JSON_MISSING)
+            config_unexplained(c, "%s is missing", needed[i]);
+}
+
 static int select_layers(struct config *c, bool *moe, struct err *e)
 {
     switch (c->m->traits->moe) {
@@ -247,7 +259,9 @@ static int select_layers(struct config *c, bool *moe, struct err *e)
             moe[i] = true;
         return 0;
     case FAMILY_QWEN: return by_step(c, moe, e);
-    case FAMILY_DEEPSEEK: return config_has(c, "n_routed_experts") ? by_frequency(c, moe, e) : 0;
+    case FAMILY_DEEPSEEK:
+        deepseek_tells(c);
+        return config_has(c, "n_routed_experts") ? by_frequency(c, moe, e) : 0;
     case FAMILY_KIMI: return config_has(c, "num_experts") ? by_frequency(c, moe, e) : 0;
     }
     return 0;

@@ -91,6 +91,10 @@ static int mla(struct config *c, struct mixer *ret, struct err *e)
         config_u32(c, NULL, "qk_rope_head_dim", 0, CONFIG_HEAD_DIM_MAX, &x.rope_dim, e) ||
         config_u32(c, NULL, "v_head_dim", 1, CONFIG_HEAD_DIM_MAX, &x.value_dim, e))
         return e->code;
+    /* DeepSeek's class puts 1536 where the key is missing; null is none in all of them. */
+    if (m->traits->attention == FAMILY_MLA &&
+        json_kind(json_get(c->text, "q_lora_rank")) == JSON_MISSING)
+        config_unexplained(c, "q_lora_rank is missing");
     if (m->traits->attention == FAMILY_KDA_MLA &&
         (config_bool_or(c, NULL, "mla_use_nope", false, &nope, e) ||
          config_bool_or(c, NULL, "mla_use_output_gate", false, &x.output_gate, e)))
