@@ -40,8 +40,7 @@ int listing_read(struct listing *b, struct err *e)
                                           "tokenizer_config.json", "preprocessor_config.json"};
     const char **names;
     size_t count;
-    int rc = folder_list(b->l->real_path, suffixes, INVENTORY_SHARDS_MAX, &b->l->arena, &names,
-                         &count, e);
+    int rc = folder_list(b->l->real_path, suffixes, FILES_MAX, &b->l->arena, &names, &count, e);
 
     if (rc)
         return rc;

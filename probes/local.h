@@ -69,7 +69,8 @@ struct local {
 /* Reads the folder at path; a cache entry ("models--org--name") stands for the snapshot that its
  * refs/main names. threads as for pool_run; tick may be NULL inside. ERR_NOTFOUND if the folder
  * does not exist, ERR_UNSUPPORTED if path is a file, ERR_IO if the folder cannot be read, ERR_LIMIT
- * if there are more than INVENTORY_SHARDS_MAX weight files; each says what to do. A config.json
+ * if there are more than INVENTORY_SHARDS_MAX shards, or twice as many files; each says what to do.
+ * A config.json
  * that is missing, unreadable or over JSON_DOCUMENT_BYTES_MAX is a finding ("config-missing") where
  * there are weight files; without any, that is the error. *ret is set on success only; release with
  * local_release. */
