@@ -8,6 +8,15 @@
  * Scopes of the STRESS_* facts are mixer kinds, where need be with ".window" or ".2" behind them;
  * those of MODEL_LAYERS are the bare kinds. */
 
+/* No ladder came anywhere: rule_context_ladder says so once, and nothing else can be told. */
+static bool nothing_reached(const struct rule *r)
+{
+    for (const struct fact *f = NULL; (f = rule_next(r, FACT_STRESS_REACHED, f));)
+        if (f->state == FACT_KNOWN && f->i > 0)
+            return false;
+    return true;
+}
+
 /* The next scope that the ladder was run for: that of a fact which tells how its cache should grow,
  * or else of one that tells how far it came. A fact without a scope is of no kind: it says why
  * there was no ladder at all, which is for context.ladder to tell. */
@@ -15,6 +24,8 @@ static const struct fact *next_kind(const struct rule *r, const struct fact *aft
 {
     const struct fact *f = after;
 
+    if (nothing_reached(r))
+        return NULL;
     if (!f || f->key == FACT_STRESS_GROWTH_EXPECTED)
         while ((f = rule_next(r, FACT_STRESS_GROWTH_EXPECTED, f)))
             if (f->scope[0])
