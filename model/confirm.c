@@ -177,10 +177,10 @@ static void foreign(struct confirm *k)
     if (k->foreign)
         tally_add(k->t, towers ? FINDING_NOTE : FINDING_WARN,
                   towers ? "tensors-beside" : "tensor-unexpected", TALLY_NO_LAYER,
-                  "%zu modules stand outside the text model and are in none of its figures but "
-                  "the stored ones; the first is %.*s",
-                  k->foreign, (int)(k->first.module_bytes < 160 ? k->first.module_bytes : 160),
-                  k->first.name);
+                  "%zu %s outside the text model and in none of its figures but the stored ones; "
+                  "the first is %.*s",
+                  k->foreign, k->foreign == 1 ? "module is" : "modules are",
+                  (int)(k->first.module_bytes < 160 ? k->first.module_bytes : 160), k->first.name);
 }
 
 /* --- embeddings */
