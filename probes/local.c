@@ -303,7 +303,7 @@ static void report_absence(struct local *l)
                     "read, so tensors are unknown",
                     foreign, foreign == 1 ? "file" : "files", foreign == 1 ? "is" : "are");
     else if (shards == 0)
-        finding_add(&l->findings, FINDING_FAIL, "weights-missing",
+        finding_add(&l->findings, FINDING_WARN, "weights-missing",
                     "the folder has no weight files: only the config speaks");
 }
 
