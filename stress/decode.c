@@ -218,10 +218,11 @@ int decode_need(const struct mixer *x, uint64_t tokens, struct decode_need *ret,
 }
 
 /* Bytes that are this process's own, in memory or swapped out; -1 if the system does not say.
- * smaps_rollup walks the page tables: exact, where statm may lag behind by a batch of pages. */
+ * smaps_rollup walks the page tables: exact, where statm may lag behind by a batch of pages. Its
+ * Private_Dirty leaves out pages that the kernel is just moving about; Anonymous does not. */
 static int64_t own_memory(void)
 {
-    static const char *const rows[] = {"\nPrivate_Dirty:", "\nSwap:"};
+    static const char *const rows[] = {"\nAnonymous:", "\nSwap:"};
     char text[4096];
     int64_t sum = 0;
     int fd = open("/proc/self/smaps_rollup", O_RDONLY | O_CLOEXEC);
