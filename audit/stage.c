@@ -32,6 +32,15 @@ static void take_contexts(const struct options *o, struct policy *p)
     p->context_count = n;
 }
 
+/* What is wrong with a file that an option names is wrong with the command line, unless the file
+ * could not be read. */
+static int refuse_file(const char *option, struct err *e)
+{
+    if (e->code != ERR_IO)
+        e->code = ERR_USAGE;
+    return err_wrap(e, "%s", option);
+}
+
 int stage_policy(const struct options *o, struct policy *ret, struct err *e)
 {
     for (size_t i = 0; i < o->context_count; i++)
@@ -41,7 +50,7 @@ int stage_policy(const struct options *o, struct policy *ret, struct err *e)
     if (!o->policy)
         policy_builtin(ret);
     else if (policy_read(o->policy, ret, e))
-        return e->code;
+        return refuse_file("--policy", e);
     if (o->context_count)
         take_contexts(o, ret);
     return 0;
@@ -59,9 +68,11 @@ int stage_support(const struct options *o, struct support *ret, struct err *e)
     if (!rc)
         rc = support_add(ret, b.data, b.len, o->support, e);
     buf_release(&b);
-    if (rc)
+    if (rc) {
         support_release(ret);
-    return rc;
+        return refuse_file("--support", e);
+    }
+    return 0;
 }
 
 /* Whether the stage did its work; if not, why. */

@@ -37,6 +37,16 @@ for option in --report= --db= --policy= --support= --baseline= --budget=0 --memo
 done
 run assay audit m --context 0
 expect 2 "--context: a length of 0"
+# a file that an option names and that is none is a wrong command line, and not a late surprise
+echo 'no JSON' >garbage
+for option in --policy=garbage --support=garbage --policy=nowhere --support=nowhere --policy=m; do
+    run assay audit m $option
+    expect 2 "${option%%=*}: " "${option##*=}"
+    run assay coverage m $option
+    expect 2 "${option%%=*}: "
+done
+run assay policy --policy garbage
+expect 2 "--policy: policy garbage"
 # a model that is not known: the reason is told, not only that there is one
 mkdir who
 sed 's/"kimi_k3"/"kimi_k9"/' m/config.json >who/config.json
