@@ -50,10 +50,12 @@ static int run(const struct cmd *cmd, int argc, char **argv)
 /* Results that did not reach their reader are no results: a full disk must not look like a yes. */
 static int close_stdout(int status)
 {
-    int failed = ferror(stdout);
+    int failed = ferror(stdout); /* its reason is gone by now */
 
+    errno = 0;
     if (fclose(stdout) || failed) {
-        log_error("cannot write the results: %s", errno ? strerror(errno) : "write error");
+        log_error("cannot write the results: %s",
+                  errno ? strerror(errno) : "their reader is gone, or the disk is full");
         return CMD_UNKNOWN;
     }
     return status;

@@ -19,15 +19,15 @@ static const struct row {
     const char *help;
 } rows[] = {
     {OPTION_CONTEXT, "context", 0, "TOKENS", "context lengths, such as 128K or 128K,1M"},
-    {OPTION_BUDGET, "budget", 0, "TIME", "time for measuring, such as 60s"},
-    {OPTION_MEMORY, "memory", 0, "BYTES", "memory that measuring may take, such as 4G"},
-    {OPTION_TOKENS, "tokens", 0, "N", "tokens to route in each layer"},
+    {OPTION_BUDGET, "budget", 0, "TIME", "time for measuring; 60s otherwise (kernels: 20s)"},
+    {OPTION_MEMORY, "memory", 0, "BYTES", "memory that measuring may take; 4G otherwise"},
+    {OPTION_TOKENS, "tokens", 0, "N", "tokens to route in each layer; 64 an expert otherwise"},
     {OPTION_THREADS, "threads", 0, "N", "threads for hashing; one a processor otherwise"},
     {OPTION_SEED, "seed", 0, "N", "seed of everything that is made up; 1 otherwise"},
     {OPTION_CPU, "cpu", 0, "c|avx2|avx512", "kernel variants to use at the most"},
     {OPTION_LAYERS, "layers", 0, NULL, "one line a layer"},
     {OPTION_TENSORS, "tensors", 0, NULL, "one line a tensor"},
-    {OPTION_BASELINE, "baseline", 0, "NAME", "the baseline to name or to compare with"},
+    {OPTION_BASELINE, "baseline", 0, "NAME", "the baseline: fingerprint names it, others compare"},
     {OPTION_POLICY, "policy", 0, "FILE", "the policy to judge by; the built-in one otherwise"},
     {OPTION_SUPPORT, "support", 0, "FILE", "support rows that go before the shipped ones"},
     {OPTION_FAIL_ON, "fail-on", 0, "fail|unknown|warn", "the mildest result that exits with 1"},
@@ -197,7 +197,7 @@ static const struct row *row_of(int c)
 static int check_words(const struct cmd *cmd, const struct options *o, struct err *e)
 {
     if (o->arg_count < cmd->args_min)
-        return err_set(e, ERR_USAGE, "what is missing: %s", cmd->args);
+        return err_set(e, ERR_USAGE, "missing: %s", cmd->args);
     if (cmd->args_max >= 0 && o->arg_count > cmd->args_max)
         return err_set(e, ERR_USAGE, "'%s' is one word too many", o->args[cmd->args_max]);
     for (int i = 0; i < o->arg_count; i++)

@@ -155,8 +155,8 @@ int text_parse_duration_ns(const char *s, uint64_t *ret, struct err *e)
     if (parse_units(s, units, ret))
         return 0;
     return refuse(s,
-                  "a duration in whole ns below 584 years: write a number and ns, us, ms, s, m "
-                  "or h",
+                  "a duration in whole ns below 584 years: write a number and its unit ns, us, "
+                  "ms, s, m or h, such as 60s",
                   e);
 }
 
