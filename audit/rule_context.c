@@ -162,15 +162,23 @@ static void judge_off(struct rule *r, const char *name, const struct fact *off)
     double max = r->policy->cache_off_max_ratio, lo = off->x - off->error, hi = off->x + off->error;
     char x[TEXT_NUMBER_BYTES], error[TEXT_NUMBER_BYTES], limit[TEXT_NUMBER_BYTES];
 
-    rule_say(r, ", off by at most %s", text_real(off->x * 100, 3, x));
+    text_real(off->x * 100, 3, x);
+    if (hi > 0)
+        rule_say(r, ", off by at most %s", x);
+    else
+        rule_say(r, ", with no distance beyond a page");
     if (off->error > 0)
         rule_say(r, " ± %s", text_real(off->error * 100, 2, error));
-    rule_say(r, " %%");
+    if (hi > 0)
+        rule_say(r, " %%");
     text_real(max * 100, 3, limit);
     if (hi <= max) {
         rule_say(r, " (the policy allows %s %%).", limit);
         rule_judge(r, VERDICT_PASS);
-        rule_brief(r, "cache of %s within %s %% of the architecture", name, x);
+        if (hi > 0)
+            rule_brief(r, "cache of %s within %s %% of the architecture", name, x);
+        else
+            rule_brief(r, "cache of %s as the architecture says", name);
     } else if (lo > max) {
         rule_say(r, ", more than the policy's %s %%.", limit);
         rule_judge(r, VERDICT_FAIL);
