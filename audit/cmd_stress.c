@@ -14,8 +14,10 @@ static int run(struct evidence *v, const struct subject *s, const struct options
 int cmd_stress(const struct options *o)
 {
     static const char *const prefixes[] = {"stress.", NULL};
-    static const struct stage stage = {
-        .run = run, .prefixes = prefixes, .done = FACT_STRESS_REACHED, .print = tables_print_stress};
+    static const struct stage stage = {.run = run,
+                                       .prefixes = prefixes,
+                                       .done = FACT_STRESS_REACHED,
+                                       .print = tables_print_stress};
 
     return stage_run(o, &stage);
 }

@@ -2,7 +2,6 @@
 #include "audit/picture.h"
 #include "core/json.h"
 
-
 static void add_picture(struct cJSON *to, const char *key, const struct model *m,
                         void (*draw)(const struct model *, struct buf *))
 {
@@ -121,8 +120,7 @@ static void add_formats(struct cJSON *doc, const struct subject *s)
             continue;
         struct cJSON *row = json_add_object(rows, NULL);
         json_add_text(row, "class", quant_class_name(k));
-        json_add_text(row, "observed",
-                      seen ? quant_observed_names(&s->observed, k, names) : NULL);
+        json_add_text(row, "observed", seen ? quant_observed_names(&s->observed, k, names) : NULL);
         json_add_text(row, "declared", said ? s->declared.classes[c].names : NULL);
         if (seen) {
             json_add_u64(row, "tensors", s->observed.classes[c].tensors);

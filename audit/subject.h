@@ -13,10 +13,10 @@
 
 /* A subject, read as far as it could be: each part is there or says why it is not. */
 struct subject {
-    struct local local;         /* the folder: files, config text, index, inventory; and
-                                   all findings, those of the model too */
-    struct cJSON *config;       /* NULL if it could not be parsed */
-    struct cJSON *hf_quant;     /* hf_quant_config.json, or NULL */
+    struct local local;     /* the folder: files, config text, index, inventory; and
+                               all findings, those of the model too */
+    struct cJSON *config;   /* NULL if it could not be parsed */
+    struct cJSON *hf_quant; /* hf_quant_config.json, or NULL */
     bool has_model, has_cost, has_stored, has_operators, has_declared, has_observed;
     struct model model;
     struct cost cost;
