@@ -237,7 +237,8 @@ static void real_words(const struct fact *f, char ret[4 * TEXT_NUMBER_BYTES])
             (void)snprintf(ret, 4 * TEXT_NUMBER_BYTES, "%s/s", value);
         return;
     }
-    if (text_starts(unit, "bytes") && fabs(f->x) >= 1000 && fabs(f->x) < 1e18) {
+    if (text_starts(unit, "bytes") && fabs(f->x) < 1e18 &&
+        (fabs(f->x) >= 1000 || (has_error && f->error >= 1000 && f->error < 1e18))) {
         whole(f->x, value);
         whole(has_error ? f->error : 0, error);
     } else {
