@@ -205,8 +205,11 @@ static int magnitude(double x)
 /* Bytes, to the nearest one: "-1,646,592". */
 static void whole(double x, char ret[TEXT_NUMBER_BYTES])
 {
-    ret[0] = '-';
-    text_count((uint64_t)(fabs(x) + 0.5), x < 0 ? ret + 1 : ret);
+    char count[TEXT_NUMBER_BYTES];
+
+    text_count((uint64_t)(fabs(x) + 0.5), count);
+    (void)snprintf(ret, TEXT_NUMBER_BYTES, "%s%.*s", x < 0 ? "-" : "", TEXT_NUMBER_BYTES - 2,
+                   count);
 }
 
 /* A measured value shows digits down to the second digit of its error, an exact one up to nine. */
