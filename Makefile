@@ -47,6 +47,8 @@ UNIT    := $(patsubst %.c,$(B)/%,$(sort $(wildcard tests/unit/test_*.c)))
 KCHECK  := $(patsubst %.c,$(B)/%,$(wildcard tests/kernels/kcheck.c))
 FUZZ    := $(patsubst %.c,$(B)/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 EMBED   := $(wildcard db/*.sql probes/*.csv audit/*.json report/*.css)
+# a build takes all processors unless make was told how many
+JOBS     = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc 2>/dev/null || echo 1))
 .SECONDARY:
 .DELETE_ON_ERROR:
 
@@ -84,12 +86,12 @@ deps:                                 ## install the Debian packages that build 
 	@tests/deps.sh all
 audit:                                ## audit SUBJECT= (default: the sample) and say where the report is
 	@tests/deps.sh build
-	@$(MAKE) --no-print-directory audit-run
+	@$(MAKE) --no-print-directory $(JOBS) audit-run
 audit-run: all
-	@tests/audit.sh $(B)/$(PROG) $(B) $(SUBJECT)
+	@tests/audit.sh $(B)/$(PROG) $(B) '$(SUBJECT)'
 check:                                ## every test, the include rules, the symbol rule
 	@tests/deps.sh all
-	@$(MAKE) --no-print-directory check-run
+	@$(MAKE) --no-print-directory $(JOBS) check-run
 check-run: all $(UNIT) $(KCHECK) $(FUZZ)
 	@CORPUS='$(CORPUS)' GOLDEN='$(GOLDEN)' MODE=$(MODE) tests/run.sh $(B) $(PROG)
 check-asan:                           ## the same under AddressSanitizer and UBSan
@@ -102,12 +104,15 @@ layers:                               ## the include rules between folders
 symbols: $(LIB)                       ## each global symbol starts with its file's stem
 	@tests/symbols.sh $(LIB)
 format:                               ## clang-format all sources
+	@tests/deps.sh style
 	@clang-format -i $$(git ls-files '*.[ch]')
 tidy: $(patsubst %,$(B)/%.inc,$(EMBED))   ## clang-tidy all sources
+	@tests/deps.sh style
 	@clang-tidy --quiet $(filter-out %_avx2.c %_avx512.c,$(SRC)) -- $(CPPFLAGS_ALL) -std=c17
 	@$(foreach i,avx2 avx512,$(if $(filter %_$i.c,$(SRC)),clang-tidy --quiet \
 	$(filter %_$i.c,$(SRC)) -- $(CPPFLAGS_ALL) -std=c17 $(ISA_$i) &&)) true
 fuzz:                                 ## libFuzzer on target T= for SECONDS= (clang)
+	@tests/deps.sh all
 	@tests/fuzz.sh '$(T)' '$(SECONDS)'
 asm: $(B)/stress/$(K).s               ## K=attn_avx2: what the compiler made of a kernel
 $(B)/%.s: %.c

@@ -13,10 +13,13 @@ const struct cmd cmd_table[] = {
     {"audit", cmd_audit,
      MEASURE | OPTION_TOKENS | OPTION_THREADS | OPTION_POLICY | OPTION_SUPPORT | OPTION_BASELINE |
          OPTION_FAIL_ON | OPTION_REPORT | OPTION_DB,
-     1, 1, "SUBJECT", "Everything below in order: one run, one report, one exit status",
-     "SUBJECT is a folder with a checkpoint. The run is recorded in the database and written as an\n"
-     "HTML report (assay-report.html, or --report FILE). Exit status: 0 ready, 1 not ready or not\n"
-     "proven (--fail-on moves the line), 3 nothing could be learnt or nothing could be recorded.\n"
+     1, 1, "SUBJECT", "The whole audit: one run, one report, one exit status",
+     "SUBJECT is a folder with a checkpoint: a download, a git clone, a Hugging Face cache entry.\n"
+     "Does what inspect, fingerprint, coverage, stress and balance do. The run is recorded in\n"
+     "the database and written as an HTML report (assay-report.html here, or --report FILE).\n"
+     "A baseline is named by assay fingerprint, and compared with here. Exit status: 0 ready,\n"
+     "1 not ready or not proven (--fail-on moves the line), 3 nothing could be learnt or nothing\n"
+     "could be recorded.\n"
      "\n"
      "  assay audit models/kimi-k3 --context 128K --budget 60s --memory 4G"},
     {"inspect", cmd_inspect, OPTION_CONTEXT | OPTION_LAYERS | OPTION_TENSORS, 1, 1, "SUBJECT",
@@ -25,6 +28,8 @@ const struct cmd cmd_table[] = {
      "config.json will do.\n\n  assay inspect models/kimi-k3 --context 128K,1M"},
     {"fingerprint", cmd_fingerprint, OPTION_BASELINE | OPTION_THREADS | OPTION_DB, 1, 1, "SUBJECT",
      "Hash the files and record them as a snapshot",
+     "With --baseline NAME, the snapshot is what later audits and verify compare with under that\n"
+     "name; a name that stands for another snapshot moves.\n\n"
      "  assay fingerprint models/kimi-k3 --baseline prod"},
     {"verify", cmd_verify, OPTION_BASELINE | OPTION_THREADS | OPTION_DB, 1, 1, "SUBJECT",
      "Hash again and compare with a baseline or the last snapshot",
@@ -41,9 +46,12 @@ const struct cmd cmd_table[] = {
      "  assay coverage models/kimi-k3"},
     {"stress", cmd_stress, MEASURE | OPTION_POLICY, 1, 1, "SUBJECT",
      "Reference kernels at the model's shapes, over a ladder of context lengths",
+     "Measures the cache and the decode time of one layer of each kind on this host's CPU, and\n"
+     "says whether they grow as the architecture predicts.\n\n"
      "  assay stress models/kimi-k3 --context 128K --budget 60s --memory 4G"},
     {"balance", cmd_balance, OPTION_TOKENS | OPTION_BUDGET | OPTION_SEED | OPTION_CPU, 1, 1,
      "SUBJECT", "Expert load, from the router's weights on synthetic inputs",
+     "Beside each figure stands what perfectly even routing gives by chance.\n\n"
      "  assay balance models/kimi-k3 --tokens 8K"},
     {"report", cmd_report, OPTION_REPORT | OPTION_DB, 0, 1, "[RUN]",
      "Write the report of a recorded run again; of the last one without RUN",
@@ -51,15 +59,16 @@ const struct cmd cmd_table[] = {
      "  assay report 12 --report k3.html"},
     {"policy", cmd_policy, OPTION_POLICY, 0, 0, "",
      "Print the built-in policy, or check a file and print it as it will be used",
-     "  assay policy > nightly.json"},
+     "  assay policy > nightly.json\n  assay policy --policy nightly.json"},
     {"sample", cmd_sample, OPTION_SEED | OPTION_FORCE, 1, 1, "DIR",
      "Write a small complete checkpoint to try things on",
      "Kimi K3's shape in 40 MB: KDA and MLA layers, attention residuals, LatentMoE with MXFP4\n"
      "experts, in three shards. The same seed gives the same bytes.\n\n  assay sample k3-small"},
     {"kernels", cmd_kernels, OPTION_CPU | OPTION_BUDGET, 1, -1, "list | bench | check FILE...",
      "The reference kernels: list them, time them, check conformance files",
-     "check compares every output of a conformance file with what the kernels compute; exit status\n"
-     "1 if one misses its tolerance or an operator is not implemented.\n\n"
+     "list: operators, variants, cost formulas, tolerances. bench: each variant beside its\n"
+     "definition. check: compares every output of a conformance file with what the kernels\n"
+     "compute; exit status 1 if one misses its tolerance or an operator is not implemented.\n\n"
      "  assay kernels check layer3.safetensors"},
 };
 const size_t cmd_count = sizeof(cmd_table) / sizeof(cmd_table[0]);

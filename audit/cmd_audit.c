@@ -66,9 +66,9 @@ static int put_baseline(struct audit *a, struct err *e)
     diff_compare(&then.manifest, &a->manifest, &d);
     snprintf(text, sizeof(text),
              "%s %s: %zu files identical, %zu changed, %zu added, %zu removed, %zu renamed",
-             diff_equal(&d) ? "same as" : "changed against", then.label,
-             d.counts[DIFF_IDENTICAL], d.counts[DIFF_CHANGED], d.counts[DIFF_ADDED],
-             d.counts[DIFF_REMOVED], d.counts[DIFF_RENAMED]);
+             diff_equal(&d) ? "same as" : "changed against", then.label, d.counts[DIFF_IDENTICAL],
+             d.counts[DIFF_CHANGED], d.counts[DIFF_ADDED], d.counts[DIFF_REMOVED],
+             d.counts[DIFF_RENAMED]);
     if (!diff_equal(&d) && !diff_differs(&d))
         rc = fact_put_unknown(&sink, FACT_FINGERPRINT_BASELINE, a->o->baseline,
                               "a side has files without a digest", e);
@@ -157,8 +157,8 @@ static int conclude(struct audit *a, struct err *e)
     struct err unwritten = {0};
 
     rules_judge(&a->evidence.facts, &a->policy, &verdicts);
-    int status = rules_exit_status(&verdicts, a->o->fail_on_given ? a->o->fail_on
-                                                                  : a->policy.fail_on);
+    int status =
+        rules_exit_status(&verdicts, a->o->fail_on_given ? a->o->fail_on : a->policy.fail_on);
     int rc = record_finish(&a->record, &a->evidence, &verdicts, &a->subject.local, &a->policy,
                            a->hashed ? &a->manifest : NULL, &view, e);
     rules_release(&verdicts);

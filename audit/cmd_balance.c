@@ -14,8 +14,10 @@ static int run(struct evidence *v, const struct subject *s, const struct options
 int cmd_balance(const struct options *o)
 {
     static const char *const prefixes[] = {"balance.", NULL};
-    static const struct stage stage = {
-        .run = run, .prefixes = prefixes, .done = FACT_BALANCE_SOURCE, .print = tables_print_balance};
+    static const struct stage stage = {.run = run,
+                                       .prefixes = prefixes,
+                                       .done = FACT_BALANCE_SOURCE,
+                                       .print = tables_print_balance};
 
     return stage_run(o, &stage);
 }

@@ -18,8 +18,10 @@ static int run(struct evidence *v, const struct subject *s, const struct options
 int cmd_coverage(const struct options *o)
 {
     static const char *const prefixes[] = {"format.", "operator.", NULL};
-    static const struct stage stage = {
-        .run = run, .prefixes = prefixes, .done = FACT_FORMAT_SUPPORT, .print = tables_print_coverage};
+    static const struct stage stage = {.run = run,
+                                       .prefixes = prefixes,
+                                       .done = FACT_FORMAT_SUPPORT,
+                                       .print = tables_print_coverage};
 
     return stage_run(o, &stage);
 }

@@ -14,8 +14,8 @@ static void print_text(const struct manifest *m, int64_t snapshot, const struct 
         const struct manifest_entry *f = &m->items[i];
         text_plain(f->path, plain, sizeof(plain));
         if (f->state == SHARD_OK)
-            printf("%s  %15s  %s\n", sha256_text(f->sha256, hex),
-                   text_count(f->size_bytes, number), plain);
+            printf("%s  %15s  %s\n", sha256_text(f->sha256, hex), text_count(f->size_bytes, number),
+                   plain);
         else
             printf("%-64s  %15s  %s\n", shard_state_name(f->state), "", plain);
     }
@@ -60,8 +60,7 @@ static void report_problems(const struct manifest *m)
 
     for (size_t i = 0; i < m->count; i++)
         if (m->items[i].why[0])
-            log_warn("%s: %s", text_plain(m->items[i].path, plain, sizeof(plain)),
-                     m->items[i].why);
+            log_warn("%s: %s", text_plain(m->items[i].path, plain, sizeof(plain)), m->items[i].why);
 }
 
 int cmd_fingerprint(const struct options *o)
@@ -80,15 +79,18 @@ int cmd_fingerprint(const struct options *o)
         local_open(o->args[0], o->threads, &progress, &l, &e) || place_hash(&l, o, &m, &e))
         goto out;
     if (m.count == 0) {
-        err_set(&e, ERR_NOTFOUND, "%s holds no weight file", o->args[0]);
+        char plain[256];
+        err_set(&e, ERR_NOTFOUND, "%s holds no file to hash",
+                text_plain(o->args[0], plain, sizeof(plain)));
         goto out;
     }
     report_problems(&m);
     if (place_record(db, &l, &m, &snapshot, &e))
         goto out;
     if (o->baseline && !m.complete) {
-        err_set(&e, ERR_UNSUPPORTED, "a snapshot with files that could not be hashed is no "
-                                     "baseline; see the files above");
+        err_set(&e, ERR_UNSUPPORTED,
+                "a snapshot with files that could not be hashed is no "
+                "baseline; see the files above");
         goto out;
     }
     if (o->baseline && snapshot_baseline_put(db, o->baseline, snapshot, &moved, &e))

@@ -150,7 +150,7 @@ static int check(const struct options *o)
         if (!o->json)
             print_check(o->args[i], &r);
     }
-    int status = unread ? CMD_UNKNOWN
+    int status = unread                                                   ? CMD_UNKNOWN
                  : counts[CONFORMANCE_PASS] == (size_t)(o->arg_count - 1) ? CMD_YES
                                                                           : CMD_NO;
     if (o->json)

@@ -1,5 +1,5 @@
 #include "audit/cmd_list.h"
-#include "audit/policy.h"
+#include "audit/stage.h"
 #include <stdio.h>
 
 /* Always JSON: that is what a policy is. With --policy FILE the file is checked and printed as it
@@ -10,12 +10,8 @@ int cmd_policy(const struct options *o)
     struct err e = {0};
     struct buf b;
 
-    if (o->policy) {
-        if (policy_read(o->policy, &p, &e))
-            return cmd_fail(o, &e);
-    } else {
-        policy_builtin(&p);
-    }
+    if (stage_policy(o, &p, &e))
+        return cmd_fail(o, &e);
     buf_init(&b, POLICY_BYTES_MAX * 4);
     policy_json(&p, &b);
     if (!buf_check(&b, "the policy", &e))

@@ -29,13 +29,12 @@ int cmd_verify(const struct options *o)
     struct err e = {0};
     int status = CMD_UNKNOWN;
 
-    if (place_open_db(o, DB_READ, &db, &e) ||
-        local_open(o->args[0], o->threads, NULL, &l, &e) ||
+    if (place_open_db(o, DB_READ, &db, &e) || local_open(o->args[0], o->threads, NULL, &l, &e) ||
         find_reference(db, o, l.real_path, &s, &e) || place_manifest(&s, &then.manifest, &e) ||
         place_hash(&l, o, &now.manifest, &e))
         goto out;
-    snprintf(then.label, sizeof(then.label), "%s%ssnapshot %lld",
-             o->baseline ? o->baseline : "", o->baseline ? ", " : "", (long long)s.id);
+    snprintf(then.label, sizeof(then.label), "%s%ssnapshot %lld", o->baseline ? o->baseline : "",
+             o->baseline ? ", " : "", (long long)s.id);
     snprintf(now.label, sizeof(now.label), "the folder, now");
     diff_compare(&then.manifest, &now.manifest, &d);
     status = difference_print(o, &d, then.label, now.label);

@@ -68,7 +68,9 @@ static struct cJSON *json_of(const struct diff *d, const char *a, const char *b)
     json_add_text(doc, "a", a);
     json_add_text(doc, "b", b);
     json_add_text(doc, "result",
-                  diff_differs(d) ? "different" : diff_equal(d) ? "identical" : "unknown");
+                  diff_differs(d) ? "different"
+                  : diff_equal(d) ? "identical"
+                                  : "unknown");
     struct cJSON *counts = json_add_object(doc, "counts");
     for (int c = 0; c < DIFF_CLASSES; c++)
         json_add_u64(counts, diff_class_name((enum diff_class)c), d->counts[c]);

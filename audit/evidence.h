@@ -38,8 +38,7 @@ int evidence_coverage(struct evidence *v, const struct policy *p, const struct s
 struct evidence_limits {
     uint64_t budget_ns, memory_bytes, target_tokens;
 };
-void evidence_limits(const struct options *o, const struct policy *p,
-                     struct evidence_limits *ret);
+void evidence_limits(const struct options *o, const struct policy *p, struct evidence_limits *ret);
 
 /* The ladder of context lengths and the counters' state. */
 int evidence_stress(struct evidence *v, const struct subject *s, const struct options *o,

@@ -194,13 +194,13 @@ static void print_layers(const struct subject *s)
 
 static void print_tensors(const struct inventory *inv)
 {
-    char shape[96], name[512];
+    char shape[96], name[512], dtype[32];
 
     puts("");
     for (size_t i = 0; i < inv->count; i++) {
         const struct tensor *t = &inv->tensors[i];
-        printf("%-8s %-20s %s\n", t->dtype_text, tensor_shape_text(t, shape, sizeof(shape)),
-               text_plain(t->name, name, sizeof(name)));
+        printf("%-8s %-20s %s\n", text_plain(t->dtype_text, dtype, sizeof(dtype)),
+               tensor_shape_text(t, shape, sizeof(shape)), text_plain(t->name, name, sizeof(name)));
     }
 }
 

@@ -2,9 +2,11 @@
 #include "core/log.h"
 #include "core/version.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static void print_usage(FILE *to)
 {
@@ -48,18 +50,32 @@ static int run(const struct cmd *cmd, int argc, char **argv)
 /* Results that did not reach their reader are no results: a full disk must not look like a yes. */
 static int close_stdout(int status)
 {
-    int failed = ferror(stdout);
+    int failed = ferror(stdout); /* its reason is gone by now */
 
+    errno = 0;
     if (fclose(stdout) || failed) {
-        log_error("cannot write the results: %s", errno ? strerror(errno) : "write error");
+        log_error("cannot write the results: %s",
+                  errno ? strerror(errno) : "their reader is gone, or the disk is full");
         return CMD_UNKNOWN;
     }
     return status;
 }
 
+/* A caller may start the program with its standard streams closed. The next file opened would then
+ * take the number of one, and what is printed would go into that file. Nothing can be written to
+ * what is put there instead, so that results which reach nobody still end in an error. */
+static void keep_standard_streams(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0)
+            (void)open("/dev/null", O_RDONLY);
+}
+
 int main(int argc, char **argv)
 {
     const char *word = argc > 1 ? argv[1] : "";
+
+    keep_standard_streams();
 
     /* both then come back as errors of write, which have a message and a status */
     (void)signal(SIGPIPE, SIG_IGN);

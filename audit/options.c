@@ -19,15 +19,15 @@ static const struct row {
     const char *help;
 } rows[] = {
     {OPTION_CONTEXT, "context", 0, "TOKENS", "context lengths, such as 128K or 128K,1M"},
-    {OPTION_BUDGET, "budget", 0, "TIME", "time for measuring, such as 60s"},
-    {OPTION_MEMORY, "memory", 0, "BYTES", "memory that measuring may take, such as 4G"},
-    {OPTION_TOKENS, "tokens", 0, "N", "tokens to route in each layer"},
+    {OPTION_BUDGET, "budget", 0, "TIME", "time for measuring; 60s otherwise (kernels: 20s)"},
+    {OPTION_MEMORY, "memory", 0, "BYTES", "memory that measuring may take; 4G otherwise"},
+    {OPTION_TOKENS, "tokens", 0, "N", "tokens to route in each layer; 64 an expert otherwise"},
     {OPTION_THREADS, "threads", 0, "N", "threads for hashing; one a processor otherwise"},
     {OPTION_SEED, "seed", 0, "N", "seed of everything that is made up; 1 otherwise"},
     {OPTION_CPU, "cpu", 0, "c|avx2|avx512", "kernel variants to use at the most"},
     {OPTION_LAYERS, "layers", 0, NULL, "one line a layer"},
     {OPTION_TENSORS, "tensors", 0, NULL, "one line a tensor"},
-    {OPTION_BASELINE, "baseline", 0, "NAME", "the baseline to name or to compare with"},
+    {OPTION_BASELINE, "baseline", 0, "NAME", "the baseline: fingerprint names it, others compare"},
     {OPTION_POLICY, "policy", 0, "FILE", "the policy to judge by; the built-in one otherwise"},
     {OPTION_SUPPORT, "support", 0, "FILE", "support rows that go before the shipped ones"},
     {OPTION_FAIL_ON, "fail-on", 0, "fail|unknown|warn", "the mildest result that exits with 1"},
@@ -68,14 +68,14 @@ static int parse_contexts(const char *s, struct options *o, struct err *e)
     for (;;) {
         size_t n = strcspn(s, ",");
         if (n >= sizeof(word) || o->context_count == OPTIONS_CONTEXTS_MAX)
-            return err_set(e, ERR_USAGE, "--context takes up to %d lengths such as 128K,1M",
+            return err_set(e, ERR_USAGE, "up to %d lengths such as 128K,1M are taken",
                            OPTIONS_CONTEXTS_MAX);
         memcpy(word, s, n);
         word[n] = '\0';
         if (text_parse_tokens(word, &o->contexts[o->context_count], e))
-            return err_wrap(e, "--context");
+            return e->code;
         if (o->contexts[o->context_count++] == 0)
-            return err_set(e, ERR_USAGE, "--context: a length of 0 tokens makes no sense");
+            return err_set(e, ERR_USAGE, "a length of 0 tokens makes no sense");
         if (!s[n])
             return 0;
         s += n + 1;
@@ -92,25 +92,59 @@ static int parse_word(const char *s, const char *const *words, int count, int *r
     return err_set(e, ERR_USAGE, "'%s' is none of %s, %s, %s", s, words[0], words[1], words[2]);
 }
 
-static int parse_number(unsigned bit, const char *v, struct options *o, struct err *e)
+static int parse_threads(const char *v, struct options *o, struct err *e)
 {
     uint64_t n = 0;
 
-    switch (bit) {
-    case OPTION_BUDGET: return text_parse_duration_ns(v, &o->budget_ns, e);
-    case OPTION_MEMORY: return text_parse_bytes(v, &o->memory_bytes, e);
-    case OPTION_TOKENS:
-        if (text_parse_tokens(v, &o->tokens, e))
-            return e->code;
-        return o->tokens ? 0 : err_set(e, ERR_USAGE, "no tokens are nothing to route");
-    case OPTION_SEED: return text_parse_u64(v, &o->seed, e);
-    default: break;
-    }
     if (text_parse_u64(v, &n, e))
         return e->code;
     if (n == 0 || n > POOL_THREADS_MAX)
         return err_set(e, ERR_USAGE, "%s is not between 1 and %u", v, POOL_THREADS_MAX);
     o->threads = (unsigned)n;
+    return 0;
+}
+
+static int parse_number(unsigned bit, const char *v, struct options *o, struct err *e)
+{
+    uint64_t n = 0;
+    int rc;
+
+    switch (bit) {
+    case OPTION_BUDGET:
+        rc = text_parse_duration_ns(v, &n, e);
+        o->budget_ns = n;
+        break;
+    case OPTION_MEMORY:
+        rc = text_parse_bytes(v, &n, e);
+        o->memory_bytes = n;
+        break;
+    case OPTION_TOKENS:
+        rc = text_parse_tokens(v, &n, e);
+        o->tokens = n;
+        break;
+    case OPTION_SEED: return text_parse_u64(v, &o->seed, e);
+    default: return parse_threads(v, o, e);
+    }
+    /* 0 stands for "not given": nobody gets the default who asked for nothing */
+    if (!rc && n == 0)
+        return err_set(e, ERR_USAGE, "0 is too little to measure with");
+    return rc;
+}
+
+/* A name that can be typed again, and that no message has to cut. */
+static int parse_baseline(const char *v, struct options *o, struct err *e)
+{
+    size_t n = strlen(v);
+
+    for (size_t i = 0, len; i < n; i += len) {
+        uint32_t c;
+        len = text_utf8_next(v + i, n - i, &c);
+        if (len == 0 || !text_is_plain(c))
+            return err_set(e, ERR_USAGE, "a name takes no control characters, and is UTF-8");
+    }
+    if (n > OPTIONS_BASELINE_BYTES_MAX)
+        return err_set(e, ERR_USAGE, "a name has up to %d bytes", OPTIONS_BASELINE_BYTES_MAX);
+    o->baseline = v;
     return 0;
 }
 
@@ -126,7 +160,7 @@ static int parse_value(unsigned bit, const char *v, struct options *o, struct er
     case OPTION_DB: o->db = v; return 0;
     case OPTION_POLICY: o->policy = v; return 0;
     case OPTION_REPORT: o->report = v; return 0;
-    case OPTION_BASELINE: o->baseline = v; return 0;
+    case OPTION_BASELINE: return parse_baseline(v, o, e);
     case OPTION_SUPPORT: o->support = v; return 0;
     case OPTION_LAYERS: o->layers = true; return 0;
     case OPTION_TENSORS: o->tensors = true; return 0;
@@ -163,7 +197,7 @@ static const struct row *row_of(int c)
 static int check_words(const struct cmd *cmd, const struct options *o, struct err *e)
 {
     if (o->arg_count < cmd->args_min)
-        return err_set(e, ERR_USAGE, "what is missing: %s", cmd->args);
+        return err_set(e, ERR_USAGE, "missing: %s", cmd->args);
     if (cmd->args_max >= 0 && o->arg_count > cmd->args_max)
         return err_set(e, ERR_USAGE, "'%s' is one word too many", o->args[cmd->args_max]);
     for (int i = 0; i < o->arg_count; i++)
@@ -202,6 +236,8 @@ int options_parse(const struct cmd *cmd, int argc, char **argv, struct options *
         if ((seen & r->bit) && r->value)
             return err_set(e, ERR_USAGE, "--%s is given twice", r->name);
         seen |= r->bit;
+        if (r->value && !optarg[0])
+            return err_set(e, ERR_USAGE, "--%s is empty", r->name);
         if (parse_value(r->bit, optarg, &o, e))
             return err_wrap(e, "--%s", r->name);
     }

@@ -29,6 +29,7 @@ enum {
 };
 
 #define OPTIONS_CONTEXTS_MAX 16
+#define OPTIONS_BASELINE_BYTES_MAX 200
 
 struct options {
     const struct cmd *cmd;
@@ -45,7 +46,7 @@ struct options {
     unsigned cpu; /* CPU_* features to use; all that there are unless --cpu says less */
     bool fail_on_given;
     enum verdict_status fail_on; /* VERDICT_FAIL, VERDICT_UNKNOWN or VERDICT_WARN, if given */
-    const char *const *args; /* the other words */
+    const char *const *args;     /* the other words */
     int arg_count;
 };
 

@@ -15,7 +15,7 @@ int place_open_db(const struct options *o, enum db_mode mode, struct db **ret, s
     if (o->db)
         return db_open(o->db, mode, ret, e);
     if (db_default_path(path, sizeof(path), e))
-        return err_wrap(e, "no place for the database; name one with --db");
+        return e->code;
     return db_open(path, mode, ret, e);
 }
 
@@ -50,10 +50,8 @@ int place_manifest(const struct snapshot *s, struct manifest *ret, struct err *e
 
     for (size_t i = 0; i < s->file_count && !rc; i++) {
         const struct snapshot_file *f = &s->files[i];
-        entries[i] = (struct manifest_entry){.path = f->path,
-                                             .size_bytes = f->size_bytes,
-                                             .state = states[f->state],
-                                             .why = f->why};
+        entries[i] = (struct manifest_entry){
+            .path = f->path, .size_bytes = f->size_bytes, .state = states[f->state], .why = f->why};
         if (f->state == SNAPSHOT_FILE_OK &&
             (!f->sha256 || !text_unhex(f->sha256, entries[i].sha256, SHA256_BYTES)))
             rc = err_set(e, ERR_DB, "snapshot %lld has a digest that is none for a file",
@@ -96,13 +94,12 @@ int place_record(struct db *db, const struct local *l, const struct manifest *m,
     for (size_t i = 0; i < m->count; i++) {
         const struct manifest_entry *f = &m->items[i];
         bool ok = f->state == SHARD_OK;
-        files[i] =
-            (struct snapshot_file){.path = f->path,
-                                   .size_bytes = f->size_bytes,
-                                   .sha256 = ok ? sha256_text(f->sha256, hex[i]) : NULL,
-                                   .state = state_of(f->state),
-                                   .why = f->why,
-                                   .weight = is_weight(l, f->path)};
+        files[i] = (struct snapshot_file){.path = f->path,
+                                          .size_bytes = f->size_bytes,
+                                          .sha256 = ok ? sha256_text(f->sha256, hex[i]) : NULL,
+                                          .state = state_of(f->state),
+                                          .why = f->why,
+                                          .weight = is_weight(l, f->path)};
     }
     rc = db_begin(db, e);
     if (!rc) {
@@ -170,8 +167,8 @@ static int from_store(const char *word, struct db *db, struct place *ret, struct
         return rc;
     rc = place_manifest(&s, &ret->manifest, e);
     clock_format(s.first_seen, when);
-    snprintf(ret->label, sizeof(ret->label), "snapshot %lld of %s, first seen %s",
-             (long long)s.id, text_plain(s.subject, plain, sizeof(plain)), when);
+    snprintf(ret->label, sizeof(ret->label), "snapshot %lld of %s, first seen %s", (long long)s.id,
+             text_plain(s.subject, plain, sizeof(plain)), when);
     snapshot_release(&s);
     return rc;
 }

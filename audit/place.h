@@ -14,8 +14,7 @@ int place_open_db(const struct options *o, enum db_mode mode, struct db **ret, s
 
 /* Hashes the files that make up a snapshot: all that local_open lists, weights, index and
  * configuration. */
-int place_hash(const struct local *l, const struct options *o, struct manifest *ret,
-               struct err *e);
+int place_hash(const struct local *l, const struct options *o, struct manifest *ret, struct err *e);
 
 /* The manifest that the store has of a snapshot. ERR_DB if a stored digest is no digest. */
 int place_manifest(const struct snapshot *s, struct manifest *ret, struct err *e);

@@ -122,8 +122,7 @@ int record_finish(struct record *r, const struct evidence *v, const struct verdi
         refuse(r, &refusal);
     }
     r->flushed = r->points = r->loads = r->supports = 0;
-    if (db_open(NULL, DB_MEMORY, &r->db, e) || begin(r, l, p, e) ||
-        (m && put_snapshot(r, l, m, e)))
+    if (db_open(NULL, DB_MEMORY, &r->db, e) || begin(r, l, p, e) || (m && put_snapshot(r, l, m, e)))
         return e->code;
     return finish(r, v, verdicts, ret, e);
 }

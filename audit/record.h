@@ -8,10 +8,10 @@
 #include "db/view.h"
 #include "fingerprint/manifest.h"
 
-/* The way of a run into the store, stage by stage, so that a run that is killed leaves the stages it
- * finished. When the store refuses (read-only, full disk), the run goes on without it: the reason
- * is kept, everything is put into a store in memory at the end, and the report is written from
- * there. Nothing is lost but the record. */
+/* The way of a run into the store, stage by stage, so that a run that is killed leaves the stages
+ * it finished. When the store refuses (read-only, full disk), the run goes on without it: the
+ * reason is kept, everything is put into a store in memory at the end, and the report is written
+ * from there. Nothing is lost but the record. */
 struct record {
     struct db *db; /* NULL after a refusal */
     int64_t run;

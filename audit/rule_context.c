@@ -8,6 +8,15 @@
  * Scopes of the STRESS_* facts are mixer kinds, where need be with ".window" or ".2" behind them;
  * those of MODEL_LAYERS are the bare kinds. */
 
+/* No ladder came anywhere: rule_context_ladder says so once, and nothing else can be told. */
+static bool nothing_reached(const struct rule *r)
+{
+    for (const struct fact *f = NULL; (f = rule_next(r, FACT_STRESS_REACHED, f));)
+        if (f->state == FACT_KNOWN && f->i > 0)
+            return false;
+    return true;
+}
+
 /* The next scope that the ladder was run for: that of a fact which tells how its cache should grow,
  * or else of one that tells how far it came. A fact without a scope is of no kind: it says why
  * there was no ladder at all, which is for context.ladder to tell. */
@@ -15,6 +24,8 @@ static const struct fact *next_kind(const struct rule *r, const struct fact *aft
 {
     const struct fact *f = after;
 
+    if (nothing_reached(r))
+        return NULL;
     if (!f || f->key == FACT_STRESS_GROWTH_EXPECTED)
         while ((f = rule_next(r, FACT_STRESS_GROWTH_EXPECTED, f)))
             if (f->scope[0])
@@ -151,15 +162,23 @@ static void judge_off(struct rule *r, const char *name, const struct fact *off)
     double max = r->policy->cache_off_max_ratio, lo = off->x - off->error, hi = off->x + off->error;
     char x[TEXT_NUMBER_BYTES], error[TEXT_NUMBER_BYTES], limit[TEXT_NUMBER_BYTES];
 
-    rule_say(r, ", off by at most %s", text_real(off->x * 100, 3, x));
+    text_real(off->x * 100, 3, x);
+    if (hi > 0)
+        rule_say(r, ", off by at most %s", x);
+    else
+        rule_say(r, ", with no distance beyond a page");
     if (off->error > 0)
         rule_say(r, " ± %s", text_real(off->error * 100, 2, error));
-    rule_say(r, " %%");
+    if (hi > 0)
+        rule_say(r, " %%");
     text_real(max * 100, 3, limit);
     if (hi <= max) {
         rule_say(r, " (the policy allows %s %%).", limit);
         rule_judge(r, VERDICT_PASS);
-        rule_brief(r, "cache of %s within %s %% of the architecture", name, x);
+        if (hi > 0)
+            rule_brief(r, "cache of %s within %s %% of the architecture", name, x);
+        else
+            rule_brief(r, "cache of %s as the architecture says", name);
     } else if (lo > max) {
         rule_say(r, ", more than the policy's %s %%.", limit);
         rule_judge(r, VERDICT_FAIL);

@@ -129,7 +129,8 @@ static void judge_baseline(struct rule *r, const struct fact *f)
         rule_say(r, "Whether the weights are those of baseline %s is not known (%s).",
                  rule_plain(f->scope, name), rule_why(f, "not compared", text));
         rule_brief(r, "baseline %s was not compared", name);
-        rule_advise(r, "Compare again: assay verify SUBJECT --baseline NAME.");
+        rule_advise(r, "Name a baseline: assay fingerprint SUBJECT --baseline NAME; or compare "
+                       "again: assay verify SUBJECT --baseline NAME.");
     }
     rule_end(r);
 }

@@ -23,7 +23,8 @@ struct sample_plan_tensor {
 };
 
 struct sample_plan {
-    struct sample_plan_tensor *tensors; /* split in the order of the layers; by shard, then by name */
+    struct sample_plan_tensor
+        *tensors; /* split in the order of the layers; by shard, then by name */
     size_t count, cap;
     uint64_t total_bytes; /* of all tensors */
     struct mem_arena arena;

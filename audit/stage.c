@@ -5,6 +5,7 @@
 #include "core/json.h"
 #include "core/log.h"
 #include "core/mem.h"
+#include "core/text.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,6 +32,15 @@ static void take_contexts(const struct options *o, struct policy *p)
     p->context_count = n;
 }
 
+/* What is wrong with a file that an option names is wrong with the command line, unless the file
+ * could not be read. */
+static int refuse_file(const char *option, struct err *e)
+{
+    if (e->code != ERR_IO)
+        e->code = ERR_USAGE;
+    return err_wrap(e, "%s", option);
+}
+
 int stage_policy(const struct options *o, struct policy *ret, struct err *e)
 {
     for (size_t i = 0; i < o->context_count; i++)
@@ -40,7 +50,7 @@ int stage_policy(const struct options *o, struct policy *ret, struct err *e)
     if (!o->policy)
         policy_builtin(ret);
     else if (policy_read(o->policy, ret, e))
-        return e->code;
+        return refuse_file("--policy", e);
     if (o->context_count)
         take_contexts(o, ret);
     return 0;
@@ -58,15 +68,19 @@ int stage_support(const struct options *o, struct support *ret, struct err *e)
     if (!rc)
         rc = support_add(ret, b.data, b.len, o->support, e);
     buf_release(&b);
-    if (rc)
+    if (rc) {
         support_release(ret);
-    return rc;
+        return refuse_file("--support", e);
+    }
+    return 0;
 }
 
 /* Whether the stage did its work; if not, why. */
-static int status_of(const struct fact_list *l, const struct stage *s)
+static int status_of(const struct options *o, const struct subject *subject,
+                     const struct fact_list *l, const struct stage *s)
 {
     const struct fact *reason = NULL;
+    char plain[200];
 
     for (size_t i = 0; i < l->count; i++) {
         const struct fact *f = &l->items[i];
@@ -75,7 +89,10 @@ static int status_of(const struct fact_list *l, const struct stage *s)
         if (f->key == s->done && !reason)
             reason = f;
     }
-    log_error("%s", reason ? reason->why : "nothing could be found out");
+    log_error("%s: %s: %s", o->cmd->name, text_plain(o->args[0], plain, sizeof(plain)),
+              reason                  ? reason->why
+              : subject->model_why[0] ? subject->model_why
+                                      : "nothing could be found out");
     return CMD_UNKNOWN;
 }
 
@@ -92,7 +109,7 @@ int stage_run(const struct options *o, const struct stage *s)
     evidence_init(&v);
     if (!subject_load(o->args[0], o, &subject, &e)) {
         if (!evidence_subject(&v, &subject, &e) && !s->run(&v, &subject, o, &p, &e)) {
-            status = status_of(&v.facts, s);
+            status = status_of(o, &subject, &v.facts, s);
             if (o->json)
                 status = cmd_print_json(o, printout_json(&v.facts, s->prefixes), status);
             else

@@ -23,10 +23,11 @@ struct stage {
  * CMD_UNKNOWN with the reason on stderr. */
 int stage_run(const struct options *o, const struct stage *s);
 
-/* The policy that --policy names, or the built-in one, with the context lengths of --context. */
+/* The policy that --policy names, or the built-in one, with the context lengths of --context.
+ * ERR_USAGE for a file that is not there or is no policy, ERR_IO for one that cannot be read. */
 int stage_policy(const struct options *o, struct policy *ret, struct err *e);
 
-/* The shipped support tables, with the rows of --support before them. */
+/* The shipped support tables, with the rows of --support before them. Errors as above. */
 int stage_support(const struct options *o, struct support *ret, struct err *e);
 
 #endif

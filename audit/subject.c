@@ -153,8 +153,7 @@ void subject_release(struct subject *s)
 }
 
 /* Without a model only the tensors speak, and the rest is unknown for one reason. */
-static int unknown_model_facts(const struct subject *s, const struct fact_sink *sink,
-                               struct err *e)
+static int unknown_model_facts(const struct subject *s, const struct fact_sink *sink, struct err *e)
 {
     static const enum fact_key keys[] = {FACT_MODEL_FAMILY, FACT_MODEL_CACHE_PER_TOKEN,
                                          FACT_MODEL_STATE, FACT_MODEL_PARAMS_TOTAL,
@@ -187,8 +186,8 @@ static int picture_fact(const struct subject *s, enum fact_key key,
 
 static int model_facts(const struct subject *s, const struct fact_sink *sink, struct err *e)
 {
-    int rc = cost_facts(&s->model, s->has_cost ? &s->cost : NULL,
-                        s->has_stored ? &s->stored : NULL, &s->local.inventory, sink, e);
+    int rc = cost_facts(&s->model, s->has_cost ? &s->cost : NULL, s->has_stored ? &s->stored : NULL,
+                        &s->local.inventory, sink, e);
 
     if (!rc)
         rc = picture_fact(s, FACT_MODEL_MIXERS, picture_mixers, sink, e);

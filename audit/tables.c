@@ -11,8 +11,8 @@ static const struct fact *known(const struct fact_list *l, enum fact_key key, co
     return f && f->state == FACT_KNOWN ? f : NULL;
 }
 
-static const char *words(const struct fact_list *l, enum fact_key key, const char *scope,
-                         char *ret, size_t bytes)
+static const char *words(const struct fact_list *l, enum fact_key key, const char *scope, char *ret,
+                         size_t bytes)
 {
     const struct fact *f = fact_list_find(l, key, scope);
     char raw[512];
@@ -119,8 +119,9 @@ void tables_print_stress(const struct fact_list *l)
     for (size_t i = 0; i < l->count; i++)
         if (l->items[i].key == FACT_STRESS_GROWTH_EXPECTED && l->items[i].scope[0])
             print_kind(l, l->items[i].scope);
-    puts("\nCache: all layers of the kind, one sequence. Decode: one layer, one token, median ± MAD."
-         "\nFloor: the bytes that must be read over the read bandwidth of this run.");
+    puts(
+        "\nCache: all layers of the kind, one sequence. Decode: one layer, one token, median ± MAD."
+        "\nFloor: the bytes that must be read over the read bandwidth of this run.");
 }
 
 /* --- balance ---------------------------------------------------------------------------------- */
@@ -139,8 +140,7 @@ static void print_layer(const struct fact_list *l, const char *scope)
     char fa[TEXT_NUMBER_BYTES], fb[TEXT_NUMBER_BYTES];
     const struct fact *unused = known(l, FACT_BALANCE_UNUSED, scope);
 
-    printf("  %-10s %8s (%s) %8s (%s) %10s %8s", scope,
-           real_of(l, FACT_BALANCE_MAX_MEAN, scope, a),
+    printf("  %-10s %8s (%s) %8s (%s) %10s %8s", scope, real_of(l, FACT_BALANCE_MAX_MEAN, scope, a),
            real_of(l, FACT_BALANCE_MAX_MEAN_FLOOR, scope, fa),
            real_of(l, FACT_BALANCE_CV, scope, b), real_of(l, FACT_BALANCE_CV_FLOOR, scope, fb),
            real_of(l, FACT_BALANCE_ENTROPY, scope, c), real_of(l, FACT_BALANCE_GINI, scope, d));

@@ -202,6 +202,16 @@ static int magnitude(double x)
     return (int)floor(log10(fabs(x)));
 }
 
+/* Bytes, to the nearest one: "-1,646,592". */
+static void whole(double x, char ret[TEXT_NUMBER_BYTES])
+{
+    char count[TEXT_NUMBER_BYTES];
+
+    text_count((uint64_t)(fabs(x) + 0.5), count);
+    (void)snprintf(ret, TEXT_NUMBER_BYTES, "%s%.*s", x < 0 ? "-" : "", TEXT_NUMBER_BYTES - 2,
+                   count);
+}
+
 /* A measured value shows digits down to the second digit of its error, an exact one up to nine. */
 static void real_words(const struct fact *f, char ret[4 * TEXT_NUMBER_BYTES])
 {
@@ -230,8 +240,14 @@ static void real_words(const struct fact *f, char ret[4 * TEXT_NUMBER_BYTES])
             (void)snprintf(ret, 4 * TEXT_NUMBER_BYTES, "%s/s", value);
         return;
     }
-    text_real(f->x, digits, value);
-    text_real(f->error, 2, error);
+    if (text_starts(unit, "bytes") && fabs(f->x) < 1e18 &&
+        (fabs(f->x) >= 1000 || (has_error && f->error >= 1000 && f->error < 1e18))) {
+        whole(f->x, value);
+        whole(has_error ? f->error : 0, error);
+    } else {
+        text_real(f->x, digits, value);
+        text_real(f->error, 2, error);
+    }
     (void)snprintf(ret, 4 * TEXT_NUMBER_BYTES, "%s%s%s%s%s", value, has_error ? " ± " : "",
                    has_error ? error : "", *unit ? " " : "", unit);
 }

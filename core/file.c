@@ -3,6 +3,8 @@
 #include "core/text.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -163,14 +165,13 @@ int file_read(const char *path, struct buf *b, struct err *e)
     return rc;
 }
 
-/* The length of the folder part of path: 0 for "name", 1 for "/name", 3 for "a/b/name" as "a/b". */
+/* The length of the folder part of path with its slash: 0 for "name", 1 for "/name", 4 for
+ * "a/b/name". */
 static size_t folder_bytes(const char *path)
 {
     const char *slash = strrchr(path, '/');
 
-    if (!slash)
-        return 0;
-    return slash == path ? 1 : (size_t)(slash - path);
+    return slash ? (size_t)(slash - path) + 1 : 0;
 }
 
 /* Creates an empty file of a new name in the folder of path. */
@@ -180,8 +181,8 @@ static int open_temporary(const char *path, char ret_name[FILE_PATH_BYTES], int 
     size_t folder = folder_bytes(path);
 
     for (unsigned i = 0; i < TEMPORARY_TRIES; i++) {
-        int n = snprintf(ret_name, FILE_PATH_BYTES, "%.*s%s.assay-%ld-%u.tmp", (int)folder, path,
-                         folder > 1 ? "/" : "", (long)getpid(), i);
+        int n = snprintf(ret_name, FILE_PATH_BYTES, "%.*s.assay-%ld-%u.tmp", (int)folder, path,
+                         (long)getpid(), i);
         if (n >= FILE_PATH_BYTES)
             return err_set(e, ERR_LIMIT, "the path has over %d bytes", FILE_PATH_BYTES - 1);
         int fd = open(ret_name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
@@ -269,15 +270,13 @@ static int resolve_target(const char *path, char ret[FILE_PATH_BYTES], struct er
     return 0;
 }
 
-int file_write(const char *path, const void *bytes, size_t n, struct err *e)
+static int write_target(const char *path, const char *target, const void *bytes, size_t n,
+                        struct err *e)
 {
-    char target[FILE_PATH_BYTES], temporary[FILE_PATH_BYTES];
+    char temporary[FILE_PATH_BYTES];
     int fd = -1;
-    int rc = resolve_target(path, target, e);
+    int rc = open_temporary(target, temporary, &fd, e);
 
-    if (rc)
-        return rc;
-    rc = open_temporary(target, temporary, &fd, e);
     if (rc)
         return rc;
     rc = write_all(fd, path, bytes, n, e);
@@ -291,6 +290,25 @@ int file_write(const char *path, const void *bytes, size_t n, struct err *e)
         return rc;
     }
     return sync_folder(target, e);
+}
+
+int file_write(const char *path, const void *bytes, size_t n, struct err *e)
+{
+    static const int ends[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+    char target[FILE_PATH_BYTES];
+    sigset_t set, was;
+    int rc = resolve_target(path, target, e);
+
+    if (rc)
+        return rc;
+    /* Whoever ends the program now gets the whole file first, and no temporary one beside it. */
+    sigemptyset(&set);
+    for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+        sigaddset(&set, ends[i]);
+    (void)pthread_sigmask(SIG_BLOCK, &set, &was);
+    rc = write_target(path, target, bytes, n, e);
+    (void)pthread_sigmask(SIG_SETMASK, &was, NULL);
+    return rc;
 }
 
 int file_join(const char *dir, const char *name, char ret[FILE_PATH_BYTES], struct err *e)

@@ -344,21 +344,26 @@ struct cJSON *json_add_null(struct cJSON *to, const char *key)
     return append(to, key, cJSON_CreateNull());
 }
 
+/* What a terminal would obey or reorder is written as \\u too: it reads back as the same text. */
 static void print_text(struct buf *b, const char *s)
 {
     static const char names[] = "\bb\tt\nn\ff\rr\"\"\\\\";
+    size_t n = strlen(s);
+    uint32_t c = 0;
 
     buf_addc(b, '"');
-    for (; *s; s++) {
+    for (size_t i = 0, len; i < n; i += len) {
         const char *name = names;
-        while (*name && *name != *s)
+        while (*name && *name != s[i])
             name += 2;
+        len = text_utf8_next(s + i, n - i, &c);
         if (*name)
             buf_addf(b, "\\%c", name[1]);
-        else if ((unsigned char)*s < 0x20)
-            buf_addf(b, "\\u%04x", (unsigned)(unsigned char)*s);
+        else if (len && !text_is_plain(c))
+            buf_addf(b, "\\u%04x", (unsigned)c);
         else
-            buf_addc(b, *s);
+            buf_add(b, s + i, len ? len : 1);
+        len = len ? len : 1;
     }
     buf_addc(b, '"');
 }

@@ -1,15 +1,19 @@
 #include "core/log.h"
+#include "core/buf.h"
 #include "core/clock.h"
+#include "core/mem.h"
 #include "core/text.h"
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #define TICK_NS 100000000u    /* ten progress lines a second */
 #define SETTLE_NS 2000000000u /* no time left is guessed before */
+#define LINE_BYTES_MAX 4096   /* of a message; the end of a longer one is shown as "..." */
 
 /* All of it under the lock: lines of two threads do not mix. */
 static struct {
@@ -35,15 +39,35 @@ static void clear_line(void)
     state.showing = false;
 }
 
+/* The message as one line that a terminal may see, whatever words of the command line are in it.
+ * Names from files are escaped before; here nothing is escaped twice. */
+__attribute__((format(printf, 2, 0))) static void add_line(struct buf *b, const char *fmt,
+                                                           va_list ap)
+{
+    va_list again;
+
+    va_copy(again, ap);
+    int n = vsnprintf(NULL, 0, fmt, again);
+    va_end(again);
+    if (n < 0)
+        return;
+    char *raw = mem_alloc((size_t)n + 1, 1);
+    (void)vsnprintf(raw, (size_t)n + 1, fmt, ap);
+    text_escape_line(b, raw);
+    free(raw);
+}
+
 __attribute__((format(printf, 3, 0))) static void say(enum log_level level, const char *kind,
                                                       const char *fmt, va_list ap)
 {
     pthread_mutex_lock(&state.lock);
     if (state.level >= level) {
+        struct buf b;
+        buf_init(&b, LINE_BYTES_MAX);
+        add_line(&b, fmt, ap);
         clear_line();
-        fprintf(stderr, "assay: %s", kind);
-        vfprintf(stderr, fmt, ap);
-        fputc('\n', stderr);
+        fprintf(stderr, "assay: %s%s%s\n", kind, b.data, b.over ? "..." : "");
+        buf_release(&b);
     }
     pthread_mutex_unlock(&state.lock);
 }

@@ -9,8 +9,8 @@ enum log_level { LOG_QUIET = -1, LOG_NORMAL = 0, LOG_VERBOSE = 1 };
 
 void log_set_level(enum log_level level);
 
-/* "assay: ..." lines. Errors and warnings are printed at every level, detail only when verbose. Each
- * clears a progress line that is showing. */
+/* "assay: ..." lines. Errors and warnings are printed at every level, detail only when verbose.
+ * Each clears a progress line that is showing. */
 void log_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void log_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void log_detail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

@@ -155,8 +155,8 @@ int text_parse_duration_ns(const char *s, uint64_t *ret, struct err *e)
     if (parse_units(s, units, ret))
         return 0;
     return refuse(s,
-                  "a duration in whole ns below 584 years: write a number and ns, us, ms, s, m "
-                  "or h",
+                  "a duration in whole ns below 584 years: write a number and its unit ns, us, "
+                  "ms, s, m or h, such as 60s",
                   e);
 }
 
@@ -350,11 +350,13 @@ void text_escape_html(struct buf *b, const char *s)
     }
 }
 
-/* Characters that hide or reorder what stands beside them, U+061C and the like (Unicode TR 9). */
-static bool is_bidi(uint32_t c)
+bool text_is_plain(uint32_t c)
 {
-    return c == 0x061c || c == 0x200e || c == 0x200f || (c >= 0x202a && c <= 0x202e) ||
-           (c >= 0x2066 && c <= 0x2069);
+    bool control = c < 0x20 || (c >= 0x7f && c < 0xa0);
+    bool bidi = c == 0x061c || c == 0x200e || c == 0x200f || (c >= 0x202a && c <= 0x202e) ||
+                (c >= 0x2066 && c <= 0x2069);
+
+    return !control && !bidi;
 }
 
 #define PIECE_BYTES 17 /* four bytes as \xNN, and the NUL */
@@ -370,7 +372,7 @@ static size_t plain_piece(const char *s, size_t n, char ret[PIECE_BYTES])
         memcpy(ret, "\\\\", 3);
         return take;
     }
-    if (len && c >= 0x20 && !(c >= 0x7f && c < 0xa0) && !is_bidi(c)) {
+    if (len && text_is_plain(c)) {
         memcpy(ret, s, len);
         ret[len] = '\0';
         return take;
@@ -388,6 +390,18 @@ void text_escape_plain(struct buf *b, const char *s)
     for (size_t i = 0; i < n;) {
         i += plain_piece(s + i, n - i, piece);
         buf_adds(b, piece);
+    }
+}
+
+void text_escape_line(struct buf *b, const char *s)
+{
+    size_t n = strlen(s);
+    char piece[PIECE_BYTES];
+
+    for (size_t i = 0; i < n;) {
+        size_t took = plain_piece(s + i, n - i, piece);
+        buf_adds(b, s[i] == '\\' ? "\\" : piece);
+        i += took;
     }
 }
 

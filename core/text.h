@@ -53,9 +53,16 @@ bool text_utf8_valid(const void *bytes, size_t n);
  * newline and tab as U+FFFD. */
 void text_escape_html(struct buf *b, const char *s);
 
+/* True for a character that may stand on a terminal as it is: false for control characters, DEL, C1
+ * and those that reorder what stands beside them, U+202E and the like (Unicode TR 9). */
+bool text_is_plain(uint32_t c);
+
 /* Appends s fit for a terminal or a log line: control characters, DEL, C1, bidirectional controls
  * and bytes that are not UTF-8 as \xNN, backslash as \\ . */
 void text_escape_plain(struct buf *b, const char *s);
+
+/* The same, but a backslash stays as it is: for a line whose parts are escaped already. */
+void text_escape_line(struct buf *b, const char *s);
 
 /* s through text_escape_plain, cut to the array with "..." where it does not fit: for names from
  * outside inside an error message. Returns ret. */

@@ -217,14 +217,19 @@ static int open_file(struct db *db, int flags, struct err *e)
 
 static int open_read(struct db *db, struct err *e)
 {
-    int rc = open_file(db, SQLITE_OPEN_READONLY, e);
+    struct err first = {0};
+    int rc = open_file(db, SQLITE_OPEN_READONLY, &first);
 
     if (!rc)
-        rc = set_up(db, e);
+        rc = set_up(db, &first);
     int code = db->handle ? sqlite3_errcode(db->handle) & 0xff : 0;
     /* A store in WAL mode needs a file beside it even to be read, unless it cannot change. */
-    if (!rc || (code != SQLITE_CANTOPEN && code != SQLITE_READONLY))
+    if (!rc)
+        return 0;
+    if (code != SQLITE_CANTOPEN && code != SQLITE_READONLY) {
+        *e = first;
         return rc;
+    }
     if (has_waiting_changes(db->path))
         return refuse(db->path,
                       "has changes in its -wal file that cannot be read where its folder "

@@ -228,7 +228,8 @@ int snapshot_baseline_get(struct db *db, const char *name, struct snapshot *ret,
     sql_text(&q, 1, name);
     int rc = load(&q, ret, e);
     if (rc == 1)
-        return err_set(e, ERR_NOTFOUND, "there is no baseline %s: name one with --baseline",
+        return err_set(e, ERR_NOTFOUND,
+                       "there is no baseline %s: fingerprint a folder with --baseline to name it",
                        text_plain(name, shown, sizeof(shown)));
     return rc;
 }

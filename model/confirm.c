@@ -17,7 +17,8 @@ struct confirm {
     struct tally *t;
     uint32_t (*seen)[EXPECT_ITEMS_MAX]; /* [layer_count + 1]: modules found; last: outside layers */
     uint32_t mtp_highest;               /* highest draft layer seen + 1 */
-    bool foreign;
+    size_t foreign;                     /* modules outside the text model, */
+    struct module first;                /* and the first of them */
 };
 
 /* What a parameter that is not understood stands in the way of: one of a feed-forward or a norm
@@ -127,7 +128,10 @@ static void look_up(struct confirm *k, struct expect_finder *f, const struct mod
                                             : MODULE_WEIGHT,
                 &hit);
     switch (hit.place) {
-    case EXPECT_FOREIGN: k->foreign = true; break;
+    case EXPECT_FOREIGN:
+        if (k->foreign++ == 0)
+            k->first = *x;
+        break;
     case EXPECT_MTP:
         if (hit.layer - m->layer_count + 1 > k->mtp_highest)
             k->mtp_highest = hit.layer - m->layer_count + 1;
@@ -183,6 +187,21 @@ static void missing(struct confirm *k, struct expect_finder *f)
                   k->mtp_highest);
 }
 
+/* What stands beside the text model is a tower of another kind in some families, and in the others
+ * nothing that the config told of: a second head, an adapter, a draft model. */
+static void foreign(struct confirm *k)
+{
+    bool towers = k->c->text != k->c->root; /* a model around the text model */
+
+    if (k->foreign)
+        tally_add(k->t, towers ? FINDING_NOTE : FINDING_WARN,
+                  towers ? "tensors-beside" : "tensor-unexpected", TALLY_NO_LAYER,
+                  "%zu %s outside the text model and in none of its figures but the stored ones; "
+                  "the first is %.*s",
+                  k->foreign, k->foreign == 1 ? "module is" : "modules are",
+                  (int)(k->first.module_bytes < 160 ? k->first.module_bytes : 160), k->first.name);
+}
+
 /* --- embeddings */
 
 static const struct tensor *embedding(const struct confirm *k)
@@ -234,6 +253,7 @@ static void check_names(struct confirm *k)
             look_up(k, f, &x, bias);
     }
     missing(k, f);
+    foreign(k);
     free(f);
 }
 

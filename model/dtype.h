@@ -6,12 +6,28 @@
 /* Element types of safetensors files, with the library's names and bit widths. */
 enum dtype {
     DTYPE_UNKNOWN, /* a name we do not know: size comes from the offsets */
-    DTYPE_F4, DTYPE_F6_E2M3, DTYPE_F6_E3M2,
-    DTYPE_BOOL, DTYPE_U8, DTYPE_I8,
-    DTYPE_F8_E5M2, DTYPE_F8_E4M3, DTYPE_F8_E8M0, DTYPE_F8_E4M3FNUZ, DTYPE_F8_E5M2FNUZ,
-    DTYPE_I16, DTYPE_U16, DTYPE_F16, DTYPE_BF16,
-    DTYPE_I32, DTYPE_U32, DTYPE_F32,
-    DTYPE_I64, DTYPE_U64, DTYPE_F64, DTYPE_C64,
+    DTYPE_F4,
+    DTYPE_F6_E2M3,
+    DTYPE_F6_E3M2,
+    DTYPE_BOOL,
+    DTYPE_U8,
+    DTYPE_I8,
+    DTYPE_F8_E5M2,
+    DTYPE_F8_E4M3,
+    DTYPE_F8_E8M0,
+    DTYPE_F8_E4M3FNUZ,
+    DTYPE_F8_E5M2FNUZ,
+    DTYPE_I16,
+    DTYPE_U16,
+    DTYPE_F16,
+    DTYPE_BF16,
+    DTYPE_I32,
+    DTYPE_U32,
+    DTYPE_F32,
+    DTYPE_I64,
+    DTYPE_U64,
+    DTYPE_F64,
+    DTYPE_C64,
     DTYPES
 };
 

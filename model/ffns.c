@@ -225,6 +225,17 @@ static int by_any(struct config *c, bool *moe, struct err *e)
     return by_step(c, moe, e);
 }
 
+/* A key that is missing takes the class's default, and the classes that run these files differ:
+ * 256 experts after 3 dense layers in V3's, none in V2's. null is a word: none. */
+static void deepseek_tells(struct config *c)
+{
+    static const char *const needed[] = {"n_routed_experts", "n_shared_experts",
+                                         "first_k_dense_replace"};
+    for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
+        if (json_kind(json_get(c->text, needed[i])) == JSON_MISSING)
+            config_hides(c, BEYOND_CACHE, "%s is missing", needed[i]);
+}
+
 static int select_layers(struct config *c, const enum plan_slot *slots, bool *moe, struct err *e)
 {
     uint32_t step;
@@ -238,6 +249,7 @@ static int select_layers(struct config *c, const enum plan_slot *slots, bool *mo
                    : every(c, step, moe);
     case FAMILY_QWEN: return config_has(c, "num_experts") ? by_step(c, moe, e) : 0;
     case FAMILY_DEEPSEEK:
+        deepseek_tells(c);
         if (!config_has(c, "n_routed_experts"))
             return 0;
         return by_frequency(c, moe, e) || by_types(c, true, moe, e) ? e->code : 0;

@@ -3,7 +3,8 @@
 #include "core/mem.h"
 #include <stddef.h>
 
-/* What looks wrong or odd about a subject. A finding is a value, not an error: the audit goes on. */
+/* What looks wrong or odd about a subject. A finding is a value, not an error: the audit goes on.
+ */
 enum finding_severity {
     FINDING_NOTE, /* worth knowing, harms nothing: padding in A_log */
     FINDING_WARN, /* two sources disagree, or a thing is odd */

@@ -7,9 +7,10 @@
 
 struct cJSON;
 
-#define QUANT_PATTERN_EXPRESSIONS_MAX 256 /* patterns that need a matcher; literals have no limit \
-                                           */
-#define QUANT_PATTERN_BYTES_MAX 256       /* of one expression */
+#define QUANT_PATTERN_EXPRESSIONS_MAX                                                       \
+    256                             /* patterns that need a matcher; literals have no limit \
+                                     */
+#define QUANT_PATTERN_BYTES_MAX 256 /* of one expression */
 
 enum quant_pattern_style {
     /* compressed-tensors: the whole module name, or "re:" and a Python expression that matches from

@@ -46,7 +46,8 @@ static enum router_score score_of(const char *name)
  * released files contradict, so a file without them tells nothing. */
 static int deepseek_router(struct config *c, struct router *r, struct err *e)
 {
-    static const char *const needed[] = {"n_group", "topk_group", "norm_topk_prob"};
+    static const char *const needed[] = {"n_group", "topk_group", "norm_topk_prob",
+                                         "routed_scaling_factor"};
     const char *score, *method;
     if (config_text(c, "scoring_func", &score, e) || config_text(c, "topk_method", &method, e) ||
         config_u32_or(c, NULL, "n_group", 1, CONFIG_EXPERTS_MAX, 1, &r->groups, e) ||

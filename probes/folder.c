@@ -194,7 +194,10 @@ int folder_list(const char *dir, const char *const *suffixes, size_t max, struct
         if (!wanted(d->d_name, suffixes))
             continue;
         if (count == max)
-            rc = err_set(e, ERR_LIMIT, "%s has more than %zu weight files", plain, max);
+            rc = err_set(
+                e, ERR_LIMIT,
+                "%s has more than %zu files that weights, index and config are looked for in",
+                plain, max);
         names = mem_grow(names, &cap, count + 1, sizeof(*names));
         names[count++] = mem_arena_strndup(arena, d->d_name, strlen(d->d_name));
     }

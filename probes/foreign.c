@@ -135,7 +135,7 @@ void foreign_report(struct local *l)
                     unknown.files, unknown.files == 1 ? "file is" : "files are",
                     unknown.files == 1 ? "is" : "are", text_plain(unknown.first, plain, 200));
     if (!read && foreign == 0)
-        finding_add(&l->findings, FINDING_FAIL, "weights-missing",
+        finding_add(&l->findings, FINDING_WARN, "weights-missing",
                     "the folder has no weight files: only the config speaks");
 }
 

@@ -57,8 +57,7 @@ int listing_read(struct listing *b, struct err *e)
         ".tflite",      ".pb",   ".pkl",     "config.json", INDEX_FILE,   NULL};
     const char **names;
     size_t count;
-    int rc = folder_list(b->l->folder, suffixes, INVENTORY_SHARDS_MAX, &b->l->arena, &names,
-                         &count, e);
+    int rc = folder_list(b->l->folder, suffixes, FILES_MAX, &b->l->arena, &names, &count, e);
 
     if (rc)
         return rc;

@@ -82,7 +82,7 @@ struct local {
  * snapshot that its refs/main names. threads as for pool_run; tick may be NULL inside. ERR_NOTFOUND
  * if it does not exist, ERR_UNSUPPORTED for a file that is neither safetensors nor GGUF (the
  * message says what it is), ERR_IO if it cannot be read, ERR_LIMIT if there are more than
- * INVENTORY_SHARDS_MAX weight files; each says what to do. A config.json that is missing,
+ * INVENTORY_SHARDS_MAX shards, or twice as many files; each says what to do. A config.json that is missing,
  * unreadable or over JSON_DOCUMENT_BYTES_MAX is a finding ("config-missing") where there are
  * safetensors; without any weight file, that is the error. *ret is set on success only; release
  * with local_release. */

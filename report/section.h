@@ -22,8 +22,8 @@ struct curve_list; /* report/curve.h */
 void section_gaps(const struct curve_list *c, struct buf *b);
 void section_points(const struct lookup *l, struct buf *b);
 
-/* Shared by the items: the heading with the status of the sum, and the item's rules with the facts
- * that decided them. */
+/* Shared by the items: the heading with the status of the sum and what the item asks, and the
+ * item's rules with the facts that decided them. */
 void section_verdicts_heading(const struct lookup *l, enum verdict_item item, struct buf *b);
 void section_verdicts(const struct lookup *l, enum verdict_item item, struct buf *b);
 /* A cell of a support table: the word with its mark; unknown if f is NULL or unknown. */

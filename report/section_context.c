@@ -247,6 +247,8 @@ static void tables(const struct lookup *l, const struct kinds *k, struct buf *b)
         fit_row(l, k->names[i], b);
     html_lit(b, "</tbody>");
     html_table_close(b);
+    html_lit(b, "<p class=\"dim\">All layers of a kind. Memory is measured in whole pages; their "
+                "rounding is not counted in \"off by\".</p>\n");
     html_lit(b, "<h3>Decode at the longest context measured</h3>\n");
     html_table_open(b, "decode by mixer kind");
     html_lit(b, "<thead><tr><th>mixer</th><th class=\"n\">time in one layer</th><th>growth</th>"

@@ -179,8 +179,6 @@ void section_formats(const struct lookup *l, struct buf *b)
     if (!count) {
         html_lit(b, "<p class=\"dim\">This run recorded no number formats.</p>\n");
     } else {
-        html_lit(b, "<p class=\"dim\">What the tensors hold, against what the config declares and "
-                    "what the target's backends take.</p>\n");
         html_table_open(b, "formats by part of the model");
         head(&p, b);
         html_lit(b, "<tbody>\n");

@@ -191,7 +191,8 @@ static void findings(const struct lookup *l, struct buf *b)
         html_lit(b, "</details>\n");
 }
 
-/* The layers as a picture in words, which counts by kind cannot give: "23 x (3 x KDA, MLA), MLA". */
+/* The layers as a picture in words, which counts by kind cannot give: "23 x (3 x KDA, MLA), MLA".
+ */
 static void layers(const struct lookup *l, struct buf *b)
 {
     const struct fact *mixers = lookup_get(l, FACT_MODEL_MIXERS, NULL);

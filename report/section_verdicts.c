@@ -6,6 +6,25 @@
 
 #define FACTS_SHOWN 12 /* of one rule; the rest is counted, and stands in the evidence */
 
+/* What an item asks, and the words of its answer, for a reader who has seen no such page before. */
+static const char *const questions[VERDICT_ITEMS] = {
+    [VERDICT_FORMATS] =
+        "What the tensors hold, against what the config declares and what the target's backends "
+        "take. Native: computed with as stored. Weight only: unpacked inside the matrix product, "
+        "which saves memory and no arithmetic. sm90 and sm100: NVIDIA Hopper and Blackwell.",
+    [VERDICT_OPERATORS] =
+        "Whether each backend has a kernel of its own for what the layers do. Fused: one kernel. "
+        "Partial: one, for a part of the cases. Composed: a sequence of general operations, the "
+        "fallback, whose loss is the question.",
+    [VERDICT_CONTEXT] =
+        "Whether memory and decode time grow with the context as the architecture says. Mixer: "
+        "what attends or recurs over the tokens in a layer. Measured with reference kernels at the "
+        "model's head shapes on this host's CPU: how cost grows, not how fast a GPU serves.",
+    [VERDICT_EXPERTS] =
+        "Whether the routers use the experts evenly, beside what chance alone would give.",
+    [VERDICT_FINGERPRINT] = "Which bytes this answer is tied to: a digest of every file.",
+};
+
 void section_verdicts_heading(const struct lookup *l, enum verdict_item item, struct buf *b)
 {
     const struct verdict *s = view_sum(l->v, item);
@@ -21,6 +40,11 @@ void section_verdicts_heading(const struct lookup *l, enum verdict_item item, st
     html_lit(b, " ");
     html_status(b, s ? s->status : VERDICT_UNKNOWN);
     html_lit(b, "</h2>\n");
+    if (!questions[item])
+        return;
+    html_lit(b, "<p class=\"dim\">");
+    html_text(b, questions[item]);
+    html_lit(b, "</p>\n");
 }
 
 static void cited(const struct view *v, size_t index, struct buf *b)

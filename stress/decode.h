@@ -21,9 +21,9 @@ int decode_need(const struct mixer *x, uint64_t tokens, struct decode_need *ret,
 
 struct decode {
     struct decode_need need;
-    const char *variant;       /* of the kernel: "c", "avx2", "avx512" */
-    int64_t resident_bytes;    /* growth of this process's own memory while the cache was made and
-                                  filled, in whole pages; -1: the system does not say */
+    const char *variant;    /* of the kernel: "c", "avx2", "avx512" */
+    int64_t resident_bytes; /* of the filled cache's pages, those that the kernel holds, in memory
+                               or swapped out; -1: the system does not say */
     uint64_t page_error_bytes; /* what rounding to pages may add to resident_bytes */
     uint64_t fill_ns;          /* time that making and filling took */
 };

@@ -61,10 +61,14 @@ static inline vec vec_min(vec a, vec b)
 {
     return _mm512_min_ps(a, b);
 }
+/* Without optimisation this intrinsic is a macro, and gcc's has a constant of the wrong sign. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wsign-conversion"
 static inline vec vec_round(vec x)
 {
     return _mm512_roundscale_ps(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
 }
+#pragma GCC diagnostic pop
 static inline vec vec_abs(vec x)
 {
     return _mm512_abs_ps(x);

@@ -9,9 +9,8 @@ if [ -z "$subject" ]; then
     subject=$build/sample
     [ -e "$subject/config.json" ] || "$prog" sample "$subject"
 fi
-report=$build/report.html
+report=$PWD/$build/report.html
 rm -f "$report"
 status=0
 "$prog" audit "$subject" --report "$report" || status=$?
 [ -s "$report" ] || { echo "no report was written (exit status $status)" >&2; exit 1; }
-echo "report: $PWD/$report"

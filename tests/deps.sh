@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs the Debian packages that are missing: deps.sh build (what the program needs) or
-# deps.sh all (what the tests need too). Elsewhere prints what is needed and goes on, so that the
+# Installs the Debian packages that are missing: deps.sh build (what the program needs), deps.sh all
+# (what the tests need too) or deps.sh style (what formats and reads the sources). Elsewhere prints what is needed and goes on, so that the
 # compiler has the last word.
 set -eu
 build="gcc libc6-dev make pkg-config libssl-dev libsqlite3-dev libcjson-dev libpapi-dev"
@@ -8,7 +8,8 @@ tests="clang libclang-rt-dev libcmocka-dev python3 sqlite3 chromium"
 case $1 in
 build) want=$build ;;
 all) want="$build $tests" ;;
-*) echo "usage: deps.sh build|all" >&2; exit 2 ;;
+style) want="$build clang-format clang-tidy" ;;
+*) echo "usage: deps.sh build|all|style" >&2; exit 2 ;;
 esac
 if ! command -v dpkg-query >/dev/null 2>&1 || ! command -v apt-get >/dev/null 2>&1; then
     echo "This is not Debian: please see to it that these are installed, by their Debian names:"

@@ -33,7 +33,9 @@ unit() { # a cmocka program: its cases are counted one by one
     s=$(grep -c '^\[  SKIPPED \] [a-z]' "$tmp/log")
     [ "$f" -gt 0 ] && f=$(grep '^\[  FAILED  \] [a-z]' "$tmp/log" | sort -u | wc -l)
     [ "$s" -gt 0 ] && s=$(grep '^\[  SKIPPED \] [a-z]' "$tmp/log" | sort -u | wc -l) &&
-        grep -E '^(skip|skipped):? ' "$tmp/log" | sort -u | sed "s|^|skipped ${1##*/}: |"
+        grep -E '^(skip|skipped):? ' "$tmp/log" | sed -E 's/^(skip|skipped):? //' | sort -u |
+        awk -v n="${1##*/}" 'NR == 1 { first = $0 } END { more = " (and " NR - 1 " more like it)"
+            if (NR) print "skipped " n ": " first (NR > 1 ? more : "") }'
     if [ $rc != 0 ] && [ "$f" = 0 ]; then f=1; fi
     if [ $rc = 0 ] && [ "$p" = 0 ] && [ "$s" = 0 ]; then rc=1 f=1; echo "no test ran" >>"$tmp/log"; fi
     pass=$((pass + p)) fail=$((fail + f)) skip=$((skip + s))

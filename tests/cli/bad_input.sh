@@ -125,3 +125,8 @@ expect 2 architectures
 echo '{"name": "x", "target": {"backend": []}}' >p.json
 run assay audit good --policy p.json --db x.db
 expect 2 backend
+# weights that were not fetched are not known, and do not fail what they hold
+rm -rf bad && mkdir bad && cp good/config.json bad
+try "no weight files"
+[ $audit = 1 ] || fail "a config alone"
+grep -q 'Not proven' out && grep -q 'Not downloadable' out || fail "a config alone is judged"

@@ -362,6 +362,10 @@ static int read_as_nobody(void)
         fprintf(stderr, "%lld %s\n", (long long)n, e.msg);
         return 1;
     }
+    if (e.code) { /* of the first of two ways to open it */
+        fprintf(stderr, "an error beside success: %s\n", e.msg);
+        return 3;
+    }
     bool refused_write = snapshot_subject_put(db, "n", "folder", &id, &e) == ERR_DB;
     db_close(db);
     return refused_write ? 0 : 2;

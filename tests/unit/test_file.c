@@ -9,7 +9,19 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
+/* A signal that comes in the middle of a file being written. */
+static int signal_at_fsync;
+static int fsync_with_signal(int fd);
+#define fsync fsync_with_signal
 #include "core/file.c"
+#undef fsync
+
+static int fsync_with_signal(int fd)
+{
+    if (signal_at_fsync)
+        raise(signal_at_fsync);
+    return fsync(fd);
+}
 
 /* Each case gets an empty folder and works in it. */
 static char start[FILE_PATH_BYTES], folder[64];
@@ -331,6 +343,50 @@ static void leftover_temporaries_are_no_obstacle(void **state)
     holds("x", "new");
 }
 
+/* A rename from another folder fails where that one cannot be written or is on another disk. */
+static void temporaries_stand_in_the_folder_of_the_file(void **state)
+{
+    static const char *const paths[][2] = {
+        {"d/x", "d/.assay-"}, {"dd/x", "dd/.assay-"}, {"./x", "./.assay-"}, {"x", ".assay-"}};
+    char name[FILE_PATH_BYTES];
+    struct err e = {0};
+    int fd;
+
+    (void)state;
+    assert_int_equal(mkdir("d", 0777) | mkdir("dd", 0777), 0);
+    for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+        assert_int_equal(open_temporary(paths[i][0], name, &fd, &e), 0);
+        assert_memory_equal(name, paths[i][1], strlen(paths[i][1]));
+        close(fd);
+        unlink(name);
+    }
+}
+
+static void a_signal_leaves_the_whole_file_and_nothing_else(void **state)
+{
+    static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+    struct rlimit none = {0, 0};
+    struct err e = {0};
+    int status;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+        make("x", "old");
+        pid_t child = fork();
+        if (child == 0) {
+            (void)setrlimit(RLIMIT_CORE, &none);
+            (void)signal(ends[i], SIG_DFL);
+            signal_at_fsync = ends[i];
+            (void)file_write("x", "new", 3, &e);
+            _exit(0);
+        }
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_true(WIFSIGNALED(status) && WTERMSIG(status) == ends[i]);
+        holds("x", "new");
+        assert_int_equal(entries("."), 1);
+    }
+}
+
 static void join_puts_one_slash_between(void **state)
 {
     char path[FILE_PATH_BYTES] = "unchanged", big[FILE_PATH_BYTES];
@@ -390,6 +446,8 @@ int main(void)
         CASE(write_replaces_nothing_but_files),
         CASE(full_disk_leaves_the_old_file),
         CASE(leftover_temporaries_are_no_obstacle),
+        CASE(temporaries_stand_in_the_folder_of_the_file),
+        CASE(a_signal_leaves_the_whole_file_and_nothing_else),
         CASE(join_puts_one_slash_between),
         CASE(make_dirs_makes_all_parents),
     };

@@ -463,6 +463,29 @@ static void printing_is_exact_and_indented(void **state)
     json_free(doc);
 }
 
+/* JSON on a terminal must not steer it: DEL, U+009B (CSI), U+202E and the like as \\u. */
+static void what_a_terminal_would_obey_is_escaped(void **state)
+{
+    static const char text[] = "\x1b[31m\x7f\xc2\x9b"
+                               "5m\xe2\x80\xae\xc3\xa9\xe2\x9c\x93";
+    struct cJSON *doc = json_array(), *again;
+    struct err e = {0};
+    const char *back;
+    struct buf b;
+
+    (void)state;
+    json_add_text(doc, NULL, text);
+    buf_init(&b, 1000);
+    json_print(doc, true, &b);
+    assert_string_equal(b.data, "[\"\\u001b[31m\\u007f\\u009b5m\\u202e\xc3\xa9\xe2\x9c\x93\"]\n");
+    assert_int_equal(json_parse(b.data, b.len, &again, NULL, &e), 0);
+    assert_true(json_text(json_first(again), &back));
+    assert_string_equal(back, text);
+    buf_release(&b);
+    json_free(doc);
+    json_free(again);
+}
+
 static void what_is_printed_is_read_again(void **state)
 {
     struct cJSON *doc = json_array(), *again;
@@ -570,6 +593,7 @@ int main(void)
         cmocka_unit_test(reading_is_strict_about_kinds),
         cmocka_unit_test(whole_numbers_end_below_2_53),
         cmocka_unit_test(printing_is_exact_and_indented),
+        cmocka_unit_test(what_a_terminal_would_obey_is_escaped),
         cmocka_unit_test(what_is_printed_is_read_again),
         cmocka_unit_test(deep_trees_of_ours_print_without_recursion),
         cmocka_unit_test(real_configs_are_read),

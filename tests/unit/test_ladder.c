@@ -38,7 +38,8 @@ static void assert_plan(const struct mixer *x, uint64_t target, const uint64_t *
 
 static void rungs_double_up_to_the_target(void **state)
 {
-    static const uint64_t even[] = {4096, 8192, 16384}, odd[] = {4096, 8192, 10000}, low[] = {25, 50, 100};
+    static const uint64_t even[] = {4096, 8192, 16384}, odd[] = {4096, 8192, 10000},
+                          low[] = {25, 50, 100};
     uint64_t all[LADDER_RUNGS_MAX];
 
     (void)state;

@@ -216,6 +216,7 @@ static void deepseek_routers_take_groups_and_a_list_of_layers(void **state)
                                    DEEPSEEK(",\"n_group\":4,\"topk_group\":2,"
                                             "\"scoring_func\":\"sigmoid\",\"topk_method\":"
                                             "\"noaux_tc\",\"n_shared_experts\":3,"
+                                            "\"first_k_dense_replace\":0,"
                                             "\"moe_layer_freq\":[0,1,0,1],"
                                             "\"num_nextn_predict_layers\":1")),
                      0);
@@ -237,6 +238,8 @@ static void deepseek_routers_take_groups_and_a_list_of_layers(void **state)
     /* the class's default of 8 groups is wrong for Kimi K2, so a silent file tells nothing */
     assert_int_equal(fixture_build(&f, NULL, "%s", DEEPSEEK("")), 0);
     assert_true(fixture_unexplained(&f, "n_group is missing"));
+    assert_true(fixture_unexplained(&f, "n_shared_experts is missing"));
+    assert_true(fixture_unexplained(&f, "first_k_dense_replace is missing"));
     fixture_end(&f);
     assert_int_equal(fixture_build(&f, NULL, "%s",
                                    DEEPSEEK(",\"n_group\":1,\"topk_group\":1,"

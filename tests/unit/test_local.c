@@ -423,7 +423,7 @@ static void a_folder_without_safetensors_says_so(void **state)
 
     put_text(w, "config.json", "{}");
     read_well(w);
-    assert_int_equal(finding(w, "weights-missing")->severity, FINDING_FAIL);
+    assert_int_equal(finding(w, "weights-missing")->severity, FINDING_WARN);
     assert_false(w->l.inventory.complete);
     put_text(w, "x.h5", "\x89HDF\r\n\x1a\nxxxx");
     read_well(w);

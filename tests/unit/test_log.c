@@ -4,6 +4,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include "core/log.c"
 
@@ -70,6 +71,21 @@ static void levels_choose_what_is_said(void **s)
     assert_string_equal(text, "assay: e1\nassay: warning: wx\nassay: d\n");
 }
 
+static void say_what_a_terminal_would_obey(void)
+{
+    log_error("'%s' and %s", "\x1b[31m\n\xe2\x80\xae\xff", "\\x1b");
+}
+
+/* Words of the command line reach messages as they are; names from files are escaped before. */
+static void messages_are_one_plain_line(void **s)
+{
+    char text[200];
+
+    (void)s;
+    heard(say_what_a_terminal_would_obey, text, sizeof(text));
+    assert_string_equal(text, "assay: '\\x1b[31m\\x0a\\xe2\\x80\\xae\\xff' and \\x1b\n");
+}
+
 static void tick_and_speak(void)
 {
     struct progress p = log_progress();
@@ -99,6 +115,22 @@ static int open_terminal(int *ret_user)
     return *ret_user < 0 ? -1 : master;
 }
 
+/* What the terminal shows up to the end of a line: the kernel hands it over piece by piece. */
+static void shown(int master, char *ret, size_t ret_bytes)
+{
+    struct pollfd p = {.fd = master, .events = POLLIN};
+    size_t have = 0;
+
+    ret[0] = '\0';
+    while (!strchr(ret, '\n') && poll(&p, 1, 60000) == 1) {
+        ssize_t n = read(master, ret + have, ret_bytes - 1 - have);
+        if (n <= 0)
+            break;
+        have += (size_t)n;
+        ret[have] = '\0';
+    }
+}
+
 static void progress_shows_on_a_terminal_and_is_cleared(void **s)
 {
     char text[4000];
@@ -112,15 +144,13 @@ static void progress_shows_on_a_terminal_and_is_cleared(void **s)
     redirect(user);
     tick_and_speak();
     restore();
-    ssize_t n = read(master, text, sizeof(text) - 1);
-    text[n > 0 ? n : 0] = '\0';
+    shown(master, text, sizeof(text));
     assert_string_equal(text, "\rhashing 50% 5 B of 10 B\033[K\r\033[Kassay: warning: between\r\n");
     redirect(user);
     log_set_level(LOG_QUIET);
     tick_and_speak();
     restore();
-    n = read(master, text, sizeof(text) - 1);
-    text[n > 0 ? n : 0] = '\0';
+    shown(master, text, sizeof(text));
     assert_string_equal(text, "assay: warning: between\r\n");
     close(user);
     close(master);
@@ -143,10 +173,11 @@ static void progress_is_drawn_ten_times_a_second_at_most(void **s)
     for (uint64_t i = 0; i < 20000; i++)
         p.tick(p.ctx, "hashing", i, 0, "points");
     uint64_t spent = clock_ns() - before;
+    log_warn("the end"); /* of the only line */
     restore();
-    ssize_t n = read(master, text, sizeof(text) - 1);
-    for (ssize_t i = 0; i < n; i++)
-        lines += text[i] == 'g'; /* "hashing" has one */
+    shown(master, text, sizeof(text));
+    for (const char *at = text; (at = strstr(at, "hashing")) != NULL; at++)
+        lines++;
     assert_true(lines >= 1 && lines <= 1 + spent / TICK_NS);
     close(user);
     close(master);
@@ -174,6 +205,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(levels_choose_what_is_said),
+        cmocka_unit_test(messages_are_one_plain_line),
         cmocka_unit_test(no_progress_where_no_terminal_is),
         cmocka_unit_test(progress_shows_on_a_terminal_and_is_cleared),
         cmocka_unit_test(progress_is_drawn_ten_times_a_second_at_most),

@@ -155,7 +155,7 @@ static void measured_growth_is_found_for_each_kind(void **state)
     run(&m, 32768, 32u << 20, 0, &l);
     if (isnan(point(&l, "cache.measured", "mla", 4096)->y)) {
         fact_list_release(&l);
-        print_message("skip: no /proc/self/smaps_rollup here\n");
+        print_message("skip: no /proc/self/pagemap here\n");
         skip();
     }
     assert_string_equal(known(&l, FACT_STRESS_GROWTH_EXPECTED, "kda")->text, "constant");

@@ -46,7 +46,9 @@ static void the_prefix_is_read_from_the_tensors(void **state)
     fixture_tensors_finish(&t);
     assert_int_equal(fixture_build(&f, &t.inv, "{" FIXTURE_LLAMA "}"), 0);
     assert_string_equal(f.m.prefix, "vlm.language_model.model.");
-    assert_int_equal(f.findings.count, 0);
+    /* a llama has no tower; what stands beside its text model is told */
+    assert_int_equal(f.findings.count, 1);
+    assert_non_null(fixture_finding(&f, "tensor-unexpected", "vision_tower.patch"));
     fixture_end(&f);
     fixture_tensors_end(&t);
 }

@@ -9,7 +9,8 @@
 
 static const struct cmd stress = {.name = "stress",
                                   .options = OPTION_CONTEXT | OPTION_BUDGET | OPTION_MEMORY |
-                                             OPTION_SEED | OPTION_FAIL_ON | OPTION_THREADS,
+                                             OPTION_SEED | OPTION_FAIL_ON | OPTION_THREADS |
+                                             OPTION_BASELINE,
                                   .args_min = 1,
                                   .args_max = 1,
                                   .args = "SUBJECT"};
@@ -27,8 +28,8 @@ static int parse(struct options *ret, struct err *e, int argc, const char *const
     return options_parse(&stress, argc, argv, ret, &help, e);
 }
 
-#define PARSE(o, e, ...)                                                                           \
-    parse(o, e, (int)(sizeof((const char *[]){__VA_ARGS__}) / sizeof(char *)),                     \
+#define PARSE(o, e, ...)                                                       \
+    parse(o, e, (int)(sizeof((const char *[]){__VA_ARGS__}) / sizeof(char *)), \
           (const char *[]){__VA_ARGS__})
 
 static void values_have_their_units(void **state)
@@ -71,6 +72,14 @@ static void wrong_words_name_themselves(void **state)
         {{"stress", "m", "--fail-on=never"}, 3, "never"},
         {{"stress", "m", "--threads=0"}, 3, "threads"},
         {{"stress", "m", "--seed=-1"}, 3, "seed"},
+        /* 0 stands for "not given" in struct options */
+        {{"stress", "m", "--budget=0"}, 3, "--budget: 0 is too little"},
+        {{"stress", "m", "--budget", "0ms"}, 4, "--budget: 0 is too little"},
+        {{"stress", "m", "--memory=0"}, 3, "--memory: 0 is too little"},
+        {{"stress", "m", "--memory="}, 3, "--memory is empty"},
+        {{"stress", "m", "--baseline="}, 3, "--baseline is empty"},
+        {{"stress", "m", "--baseline=a\nb"}, 3, "control characters"},
+        {{"stress", "m", "--baseline=\xff"}, 3, "UTF-8"},
     };
 
     (void)state;
@@ -83,11 +92,31 @@ static void wrong_words_name_themselves(void **state)
     }
 }
 
+/* A longer name would have to be cut somewhere, and then name another baseline. */
+static void names_of_baselines_are_whole(void **state)
+{
+    static char word[sizeof("--baseline=") + OPTIONS_BASELINE_BYTES_MAX + 1] = "--baseline=";
+    char name[] = "stress", subject[] = "m";
+    char *argv[] = {name, subject, word, NULL};
+    struct options o;
+    struct err e = {0};
+    bool help = false;
+    size_t at = strlen(word);
+
+    (void)state;
+    memset(word + at, 'x', OPTIONS_BASELINE_BYTES_MAX);
+    assert_int_equal(options_parse(&stress, 3, argv, &o, &help, &e), 0);
+    assert_int_equal(strlen(o.baseline), OPTIONS_BASELINE_BYTES_MAX);
+    word[at + OPTIONS_BASELINE_BYTES_MAX] = 'x';
+    assert_int_equal(options_parse(&stress, 3, argv, &o, &help, &e), ERR_USAGE);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values_have_their_units),
         cmocka_unit_test(wrong_words_name_themselves),
+        cmocka_unit_test(names_of_baselines_are_whole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

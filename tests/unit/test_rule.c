@@ -79,7 +79,8 @@ static void formats_declared(void **state)
            UNKNOWN(FORMAT_DECLARED, "attention"));
     EXPECT("formats.declared", WARN, "could not be read for attention",
            T(FORMAT_DECLARED, "attention", "unknown"));
-    EXPECT("formats.declared", PASS, "Each module class (2 in all)", ABSENT(FORMAT_DISAGREES, "attention"));
+    EXPECT("formats.declared", PASS, "Each module class (2 in all)",
+           ABSENT(FORMAT_DISAGREES, "attention"));
 }
 
 static void formats_findings(void **state)
@@ -151,10 +152,8 @@ static void operators_known(void **state)
 
 /* --- item 3 --------------------------------------------------------------------------------- */
 
-static const struct spec no_ladder = {.key = FACT_STRESS_REACHED,
-                                      .scope = "",
-                                      .state = FACT_UNKNOWN,
-                                      .text = "no such family"};
+static const struct spec no_ladder = {
+    .key = FACT_STRESS_REACHED, .scope = "", .state = FACT_UNKNOWN, .text = "no such family"};
 
 static void context_ladder(void **state)
 {
@@ -232,6 +231,15 @@ static void context_reached(void **state)
     EXPECT_POLICY(",\"context\":{\"extrapolation\":\"warn\"}", "context.reached", WARN,
                   "extrapolated", short_mla);
     EXPECT("context.reached", UNKNOWN, "not known", UNKNOWN(STRESS_REACHED, "mla"));
+    /* no ladder at all is told once, by the rule on the ladder */
+    static const struct spec none[] = {UNKNOWN(STRESS_REACHED, "mla"),
+                                       UNKNOWN(STRESS_REACHED, "kda")};
+    judge_with("", none, 2, 3, &j);
+    assert_null(of_rule(&j, "context.reached"));
+    assert_null(of_rule(&j, "context.cache"));
+    assert_int_equal(of_rule(&j, "context.ladder")->status, VERDICT_UNKNOWN);
+    assert_int_equal(status(&j, VERDICT_CONTEXT), VERDICT_UNKNOWN);
+    release(&j);
     /* a growing cache is not settled, whatever the number of lengths */
     EXPECT("context.reached", UNKNOWN, "KDA", T(STRESS_GROWTH, "kda", "linear"),
            T(STRESS_GROWTH_EXPECTED, "kda", "linear"));

@@ -320,6 +320,18 @@ static void plain_text_cannot_move_the_cursor(void **state)
     buf_release(&b);
 }
 
+/* For a line whose names are escaped already: once more changes nothing. */
+static void an_escaped_line_stays_as_it_is(void **state)
+{
+    struct buf b;
+
+    (void)state;
+    buf_init(&b, 100);
+    text_escape_line(&b, "\\x1b a\\\\b\x1b\xff\xc3\xa9");
+    assert_string_equal(b.data, "\\x1b a\\\\b\\x1b\\xff\xc3\xa9");
+    buf_release(&b);
+}
+
 /* Whatever the room, the result is a prefix by whole pieces, ends in dots if cut, and fits. */
 static void plain_text_is_cut_between_pieces(void **state)
 {
@@ -399,6 +411,7 @@ int main(void)
         cmocka_unit_test(utf8_next_reads_every_character),
         cmocka_unit_test(html_cannot_be_left),
         cmocka_unit_test(plain_text_cannot_move_the_cursor),
+        cmocka_unit_test(an_escaped_line_stays_as_it_is),
         cmocka_unit_test(plain_text_is_cut_between_pieces),
         cmocka_unit_test(hex_goes_both_ways),
         cmocka_unit_test(starts_and_ends),
