@@ -155,6 +155,7 @@ static void parameters_that_do_not_fit_are_named(void **state)
         {"gguf_q4_K-random", "\"cols\":\"512\"", "\"cols\":\"300\"", "data"},
         {"fp8_block-3x5-r7-c23", "\"block_rows\":\"3\"", "\"block_rows\":\"0\"", "one row"},
         {"fp8_block-3x5-r7-c23", "\"block_cols\":\"5\"", "\"block_cols\":\"6\"", "scale_inv"},
+        {"gguf_q8_0-random", "\"tolerance\"", "\"tolerancf\"", "tolerance"},
         {"awq-g32-r16-c64", "\"F16\"", "\"I16\"", "in.scales"},
     };
 
