@@ -296,7 +296,7 @@ static void judge_short(struct rule *r, const char *name, const char *kind, uint
                                                  : rule_why(limit, no_reason, why),
              met ? "; the shorter targets were reached" : "");
     rule_brief(r, "measured %s up to %s of %s tokens", name, a, b);
-    rule_advise(r, "Give the ladder more: assay stress SUBJECT --memory BYTES --budget TIME%s.",
+    rule_advise(r, "Give the ladder more: assay audit SUBJECT --memory BYTES --budget TIME%s.",
                 p->accept_extrapolation
                     ? ""
                     : "; or accept extrapolation in the policy: context.extrapolation \"warn\"");

@@ -128,7 +128,7 @@ void rule_experts_tokens(struct rule *r)
         rule_say(r, "An expert got %s tokens in the mean; under %s, chance drowns the load.",
                  text_real(f->x, 4, x), min);
         rule_brief(r, "%s tokens per expert are too few", x);
-        rule_advise(r, "Route more tokens: assay balance SUBJECT --tokens N.");
+        rule_advise(r, "Route more tokens: assay audit SUBJECT --tokens N.");
     } else {
         rule_judge(r, VERDICT_PASS);
         rule_say(r, "An expert got %s tokens in the mean, enough to tell load from chance.",

@@ -340,9 +340,9 @@ static void judge_target(struct rule *r, const struct policy_backend *b)
     rule_brief(r, "%s %s on %s (%zu of %s)", paths[worst].brief, name, b->hardware, counts[worst],
                rule_count(total, "module class", text));
     if (r->status == VERDICT_UNKNOWN)
-        rule_advise(
-            r, "Find out what the version that you run does, and add it as a row: assay coverage "
-               "SUBJECT --support FILE.");
+        rule_advise(r,
+                    "Find out what the version that you run does, and add it as a row: assay audit "
+                    "SUBJECT --support FILE.");
     else if (r->status == VERDICT_FAIL)
         rule_advise(r, "Choose another backend or hardware as the policy's target, or a checkpoint "
                        "in another format.");

@@ -187,9 +187,9 @@ static void judge_backend(struct rule *r, const char *backend)
         rule_brief(r, "%s %s (%zu of %s)", paths[worst].brief, name, counts[worst],
                    rule_count(total, "operator", text));
     if (r->status == VERDICT_UNKNOWN)
-        rule_advise(
-            r, "Find out what the version that you run does, and add it as a row: assay coverage "
-               "SUBJECT --support FILE.");
+        rule_advise(r,
+                    "Find out what the version that you run does, and add it as a row: assay audit "
+                    "SUBJECT --support FILE.");
     else if (counts[PATH_COMPOSED] + counts[PATH_PARTIAL] > 0)
         rule_advise(r, "Measure the loss in the backend itself, or choose one that fuses these.");
     rule_end(r);

@@ -121,7 +121,8 @@ void tables_print_stress(const struct fact_list *l)
             print_kind(l, l->items[i].scope);
     puts(
         "\nCache: all layers of the kind, one sequence. Decode: one layer, one token, median ± MAD."
-        "\nFloor: the bytes that must be read over the read bandwidth of this run.");
+        "\nFloor: the bytes that must be read over the read bandwidth of this run; none where they"
+        "\nfit the processor's cache.");
 }
 
 /* --- balance ---------------------------------------------------------------------------------- */

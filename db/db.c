@@ -113,6 +113,17 @@ static int migrate(struct db *db, const char *const *list, int count, struct err
     return 0;
 }
 
+/* The same in one transaction: between two looks another process may have created the store, and
+ * what was read before would not fit what is read after. A caller closes a store that failed. */
+static int identify_at_once(struct db *db, int64_t *ret_version, struct err *e)
+{
+    int rc = sql_exec(db, "BEGIN", e);
+
+    if (!rc)
+        rc = identify(db, ret_version, e);
+    return rc ? rc : sql_exec(db, "COMMIT", e);
+}
+
 static int check_version(const struct db *db, int64_t version, struct err *e)
 {
     char why[160];
@@ -154,7 +165,7 @@ static int set_up(struct db *db, struct err *e)
     (void)sqlite3_busy_timeout(db->handle, BUSY_MS);
     (void)sqlite3_db_config(db->handle, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     (void)sqlite3_db_config(db->handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
-    rc = identify(db, &version, e);
+    rc = identify_at_once(db, &version, e);
     if (!rc)
         rc = check_version(db, version, e);
     if (rc)
