@@ -96,6 +96,8 @@ check-run: all $(UNIT) $(KCHECK) $(FUZZ)
 	@CORPUS='$(CORPUS)' GOLDEN='$(GOLDEN)' MODE=$(MODE) tests/run.sh $(B) $(PROG)
 check-asan:                           ## the same under AddressSanitizer and UBSan
 	@$(MAKE) --no-print-directory MODE=asan check
+check-corpus: all                     ## what inspect makes of every config under CORPUS=DIR
+	@CORPUS='$(CORPUS)' tests/check_corpus.sh $(B)/$(PROG)
 build-tests: all $(UNIT) $(KCHECK) $(FUZZ)   ## build the tests without running them
 bench: all $(KCHECK)                  ## kernel rates: variants against the definition, one run
 	@$(B)/$(PROG) kernels bench
@@ -128,5 +130,5 @@ help:                                 ## this list
 	sed -E 's/^([a-z-]+):.*## */\1\t/' | awk -F'\t' '{ printf "  %-12s %s\n", $$1, $$2 }'
 	@echo "  MODE=release|debug|asan|tsan|cov  CC=gcc|clang  V=1  WERROR=1"
 FORCE:
-.PHONY: all deps audit audit-run check check-run check-asan build-tests bench layers symbols \
+.PHONY: all deps audit audit-run check check-run check-asan check-corpus build-tests bench layers symbols \
         format tidy fuzz asm install uninstall clean help FORCE

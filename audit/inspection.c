@@ -76,6 +76,11 @@ static void print_parameters(const struct subject *s)
         snprintf(more, sizeof(more), ", of which %s are padding of %s",
                  text_count(s->stored.params_padding, padding), s->stored.padding_name);
     print_count("  as stored", s->stored.params, "in the tensors", more);
+    if (s->stored.params_mtp)
+        print_count("    drafts", s->stored.params_mtp, "of them in draft layers", "");
+    if (s->stored.params_other)
+        print_count("    other", s->stored.params_other,
+                    "of them outside the text model (vision, audio, projector)", "");
 }
 
 static void print_growth(const struct cost *c)
@@ -95,9 +100,12 @@ static void print_growth(const struct cost *c)
 static void print_cache(const struct subject *s, const struct options *o)
 {
     char tokens[TEXT_NUMBER_BYTES], bytes[TEXT_NUMBER_BYTES], exact[TEXT_NUMBER_BYTES];
+    char rule[200] = "";
     const uint64_t *contexts;
     size_t n = inspection_contexts(o, &contexts);
 
+    if (s->model.state_rule)
+        snprintf(rule, sizeof(rule), "; %s", s->model.state_rule);
     puts("");
     if (!s->has_cost) {
         printf("cache         ? unknown: %s\n", s->cost_why);
@@ -110,9 +118,7 @@ static void print_cache(const struct subject *s, const struct options *o)
     print_growth(&s->cost);
     if (s->cost.window_bytes)
         print_count("  windows", s->cost.window_bytes, "bytes a sequence, when full", "");
-    print_count("  state", s->cost.state_bytes, "bytes a sequence, constant", "");
-    if (s->model.state_rule)
-        printf("%-14s%20s %s\n", "", "", s->model.state_rule);
+    print_count("  state", s->cost.state_bytes, "bytes a sequence, constant", rule);
     if (s->cost.attnres_in_flight_bytes)
         print_count("  in flight", s->cost.attnres_in_flight_bytes,
                     "bytes a token while it passes (residual blocks; no cache)", "");

@@ -82,6 +82,8 @@ static void add_parameters(struct cJSON *doc, const struct subject *s)
         return;
     }
     json_add_u64(p, "stored", s->stored.params);
+    json_add_u64(p, "stored_drafts", s->stored.params_mtp);
+    json_add_u64(p, "stored_other", s->stored.params_other);
     json_add_u64(p, "stored_padding", s->stored.params_padding);
     json_add_text(p, "padding_tensor", s->stored.padding_name);
 }

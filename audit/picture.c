@@ -27,7 +27,6 @@ static const char *mixer_word(const struct mixer *x)
     case MIXER_MLA: return "MLA";
     case MIXER_KDA: return "KDA";
     case MIXER_KEY_DECOUPLED: return "key-decoupled";
-    case MIXER_NONE: return "no mixer";
     case MIXER_GATED_DELTA: return "Gated DeltaNet";
     case MIXER_LIGHTNING: return "lightning";
     case MIXER_MAMBA2: return "Mamba2";
@@ -116,7 +115,8 @@ void picture_mixers(const struct model *m, struct buf *b)
     const char **w = mem_alloc(m->layer_count, sizeof(*w));
 
     for (uint32_t i = 0; i < m->layer_count; i++)
-        w[i] = mixer_word(&m->layers[i].mixer);
+        w[i] = m->layers[i].mixer.kind == MIXER_NONE ? ffn_word(&m->layers[i].ffn)
+                                                     : mixer_word(&m->layers[i].mixer);
     add_picture(w, m->layer_count, b);
     free(w);
 }
@@ -124,9 +124,13 @@ void picture_mixers(const struct model *m, struct buf *b)
 void picture_ffns(const struct model *m, struct buf *b)
 {
     const char **w = mem_alloc(m->layer_count, sizeof(*w));
+    size_t n = 0;
 
     for (uint32_t i = 0; i < m->layer_count; i++)
-        w[i] = ffn_word(&m->layers[i].ffn);
-    add_picture(w, m->layer_count, b);
+        if (m->layers[i].ffn.kind != FFN_NONE)
+            w[n++] = ffn_word(&m->layers[i].ffn);
+    add_picture(w, n, b);
+    if (n == 0)
+        buf_adds(b, "none");
     free(w);
 }

@@ -7,10 +7,10 @@
 
 #define PICTURE_BYTES_MAX (1u << 20) /* MODEL_LAYERS_MAX words of no pattern fit */
 
-/* Appends the mixers of all layers. A repeated group of up to 16 layers is written once. */
+/* Appends the mixers of all layers; of one without a mixer its feed-forward. A repeated group of up to 16 layers is written once. */
 void picture_mixers(const struct model *m, struct buf *b);
 
-/* Appends the feed-forward kinds of all layers: "dense, 92 x latent MoE". */
+/* Appends the feed-forward kinds of all layers that have one: "dense, 92 x latent MoE". */
 void picture_ffns(const struct model *m, struct buf *b);
 
 #endif

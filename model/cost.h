@@ -41,7 +41,8 @@ struct cost_stored {
     uint64_t params_padding;  /* of these, values that no head uses (A_log longer than heads) */
     const char *padding_name; /* pattern of the tensor that is padded: "self_attn.A_log"; or NULL */
     uint64_t params_mtp;      /* of these, in draft layers */
-    uint64_t params_other;    /* of these, outside the text model: vision tower, projector */
+    uint64_t params_other;    /* of these, outside the text model: vision tower, projector. Both
+                                 are 0 where the layout of the parameters is not known */
     uint64_t bytes;
 };
 

@@ -24,7 +24,8 @@ static int put_shape(const struct model *m, const char *source, const struct fac
         return e->code;
     for (unsigned k = 0; k < MIXERS; k++) {
         uint32_t n = model_count(m, (enum mixer_kind)k);
-        if (n && put(s, FACT_MODEL_LAYERS, model_mixer_name((enum mixer_kind)k), n, source, e))
+        if (n && k != MIXER_NONE &&
+            put(s, FACT_MODEL_LAYERS, model_mixer_name((enum mixer_kind)k), n, source, e))
             return e->code;
     }
     for (size_t i = 0; i < m->unexplained_count; i++)
@@ -103,7 +104,7 @@ static int put_cost(const struct model *m, const struct cost *c, const char *sou
     }
     for (unsigned k = 0; k < MIXERS; k++) {
         const char *name = model_mixer_name((enum mixer_kind)k);
-        if (!model_count(m, (enum mixer_kind)k))
+        if (k == MIXER_NONE || !model_count(m, (enum mixer_kind)k))
             continue;
         if (put(s, FACT_MODEL_CACHE_PER_TOKEN, name, token[k], source, e) ||
             put(s, FACT_MODEL_STATE, name, state[k], source, e))

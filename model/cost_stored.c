@@ -1,6 +1,7 @@
 #include "model/cost.h"
 #include "core/text.h"
 #include "model/expect.h"
+#include "model/family.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -74,6 +75,9 @@ static int count(struct expect_finder *f, const struct module *x, const struct t
         s->params_padding += n - item->elements;
         s->padding_name = f->m->kda_fused ? "self_attn.forget_gate.A_log" : "self_attn.A_log";
     }
+    /* Without a layout the prefix is no sure sign of the text model. */
+    if (f->m->traits->layout == FAMILY_LAYOUT_UNKNOWN)
+        hit.place = EXPECT_OUTER;
     if (hit.place == EXPECT_MTP)
         s->params_mtp += n;
     if (hit.place == EXPECT_FOREIGN)

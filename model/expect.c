@@ -236,6 +236,22 @@ static bool is_head(const char *name, size_t module_bytes)
            (module_bytes == n || name[module_bytes - n - 1] == '.');
 }
 
+/* Draft layers that stand beside the text model and not behind its layers: mtp.layers.N.*, with
+ * what feeds them (mtp.fc, mtp.norm). */
+static bool draft(const char *name, const char *end, const struct model *m, uint32_t *ret_layer)
+{
+    static const char mtp[] = "mtp.", layers[] = "mtp.layers.";
+    const char *p;
+    uint32_t n = 0;
+    if ((size_t)(end - name) < sizeof mtp || memcmp(name, mtp, sizeof mtp - 1))
+        return false;
+    if ((size_t)(end - name) > sizeof layers && !memcmp(name, layers, sizeof layers - 1) &&
+        !number(name + sizeof layers - 1, end, &n, &p))
+        n = 0;
+    *ret_layer = m->layer_count + n;
+    return true;
+}
+
 void expect_find(struct expect_finder *f, const char *name, size_t module_bytes,
                  enum module_role role, struct expect_hit *ret)
 {
@@ -250,7 +266,9 @@ void expect_find(struct expect_finder *f, const char *name, size_t module_bytes,
         ret->item = match(&f->outer, name, module_bytes, kind, &ret->expert);
         bool inside =
             is_head(name, module_bytes) || (n && module_bytes >= n && !memcmp(name, m->prefix, n));
-        ret->place = ret->item || inside ? EXPECT_OUTER : EXPECT_FOREIGN;
+        ret->place = ret->item || inside                ? EXPECT_OUTER
+                     : draft(name, end, m, &ret->layer) ? EXPECT_MTP
+                                                        : EXPECT_FOREIGN;
         return;
     }
     ret->rest = p + 1;

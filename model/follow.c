@@ -247,7 +247,8 @@ static void follow_ffn(struct config *c, uint32_t i, const struct census_layer *
                        const struct ffn *moe, struct tally *t)
 {
     struct ffn *now = &c->m->layers[i].ffn;
-    bool dense = has(l, CENSUS_UP), experts = has(l, CENSUS_ROUTER) && l->experts;
+    bool dense = has(l, CENSUS_UP);
+    bool experts = has(l, CENSUS_ROUTER) && (l->experts || has(l, CENSUS_JOINT));
     if (experts && !dense) {
         follow_experts(c, i, l, moe, t);
     } else if (dense && !experts) {
@@ -319,6 +320,8 @@ void follow_census(struct config *c, const struct census *cs, const struct layer
     const struct ffn *first = any_moe(c->m);
     if (first)
         moe = *first;
+    for (uint32_t i = 0; i < c->m->layer_count; i++)
+        c->m->experts_fused |= has(&cs->layers[i], CENSUS_JOINT);
     for (uint32_t i = 0; i < c->m->layer_count; i++) {
         follow_mixer(c, i, &cs->layers[i], known, t);
         follow_ffn(c, i, &cs->layers[i], first ? &moe : NULL, t);

@@ -55,13 +55,15 @@ static int deepseek_router(struct config *c, struct router *r, struct err *e)
         config_bool_or(c, NULL, "norm_topk_prob", true, &r->renormalize, e) ||
         config_real_or(c, NULL, "routed_scaling_factor", 1, &r->scaling, e))
         return e->code;
-    for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
-        if (!config_has(c, needed[i]))
-            config_hides(c, MODEL_HIDES_OPERATORS, "%s is missing", needed[i]);
     r->score = score ? score_of(score) : ROUTER_SIGMOID;
     bool root = family_has_key(c->m->traits->keys, "num_hash_layers"); /* DeepSeek V4's score */
     if (r->score != (root ? ROUTER_SQRTSOFTPLUS : ROUTER_SIGMOID))
         config_hides(c, BEYOND_CACHE, "scoring_func=%s", score);
+    for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
+        if (!config_has(c, needed[i]) && !(root && i < 2)) { /* it has no groups */
+            config_hides(c, MODEL_HIDES_OPERATORS, "%s is missing", needed[i]);
+            r->score = ROUTER_UNKNOWN; /* nothing may be routed by a guess */
+        }
     r->bias = true;
     if (method && strcmp(method, "noaux_tc"))
         config_hides(c, BEYOND_CACHE, "topk_method=%s", method);

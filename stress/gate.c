@@ -11,13 +11,18 @@
 
 #define NAME_BYTES 512
 
-static const char *const weight_names[] = {"block_sparse_moe.gate.weight", "mlp.gate.weight",
-                                           "mlp.router.weight", NULL};
-static const char *const bias_names[] = {"block_sparse_moe.gate.e_score_correction_bias",
-                                         "block_sparse_moe.e_score_correction_bias",
-                                         "mlp.gate.e_score_correction_bias", NULL};
+static const char *const weight_names[] = {"block_sparse_moe.gate.weight",
+                                           "mlp.gate.weight",
+                                           "mlp.router.weight",
+                                           "mixer.gate.weight",
+                                           "feed_forward.router.weight",
+                                           NULL};
+static const char *const bias_names[] = {
+    "block_sparse_moe.gate.e_score_correction_bias", "block_sparse_moe.e_score_correction_bias",
+    "mlp.gate.e_score_correction_bias", "mixer.gate.e_score_correction_bias", NULL};
 static const char *const offset_names[] = {"mlp.router.bias", NULL};
-static const char *const down_names[] = {"block_sparse_moe.routed_expert_down_proj.weight", NULL};
+static const char *const down_names[] = {"block_sparse_moe.routed_expert_down_proj.weight",
+                                         "mixer.fc1_latent_proj.weight", NULL};
 
 /* The first of the names that the layer has, or NULL. */
 static const struct tensor *find(const struct model *m, uint32_t layer, const struct inventory *inv,

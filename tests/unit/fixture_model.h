@@ -208,11 +208,12 @@ static inline bool fixture_real(struct fixture_model *f, const struct inventory 
                                 const char *slug)
 {
     size_t n;
+    unsigned odd;
     char *text = fixture_corpus(slug, "config.json", &n);
     memset(f, 0, sizeof *f);
     if (!text)
         return false;
-    if (json_parse(text, n, &f->config, NULL, &f->e) ||
+    if (json_parse(text, n, &f->config, &odd, &f->e) ||
         model_build(f->config, inv, &f->findings, &f->m, &f->e))
         fail_msg("%s: %s", slug, f->e.msg);
     f->built = true;

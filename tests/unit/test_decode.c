@@ -101,6 +101,37 @@ static void shapes_that_are_not_whole_are_refused(void **state)
     assert_int_equal(decode_need(&x, UINT64_MAX / 4, &n, &e), ERR_LIMIT);
 }
 
+/* What no kernel measures is refused with the kind's name, never measured as something else. */
+static void kinds_without_a_kernel_are_refused_by_name(void **state)
+{
+    static const enum mixer_kind kinds[] = {
+        MIXER_NONE, MIXER_GATED_DELTA, MIXER_LIGHTNING, MIXER_MAMBA2,     MIXER_CONV,
+        MIXER_DSA,  MIXER_MSA,         MIXER_QSA,       MIXER_COMPRESSED, MIXER_RWKV};
+    struct mixer x = {.heads = 2, .key_heads = 2, .value_heads = 2, .key_dim = 8, .value_dim = 8};
+    struct decode_need n;
+    struct err e = {0};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        x.kind = kinds[i];
+        assert_int_equal(decode_need(&x, 4096, &n, &e), ERR_UNSUPPORTED);
+        if (!strstr(e.msg, "no kernel yet") || !strstr(e.msg, model_mixer_name(kinds[i])))
+            fail_msg("%s: %s", model_mixer_name(kinds[i]), e.msg);
+    }
+    x.kind = MIXER_GQA;
+    assert_int_equal(decode_need(&x, 4096, &n, &e), 0);
+    x.store = MIXER_SHARES;
+    assert_int_equal(decode_need(&x, 4096, &n, &e), ERR_UNSUPPORTED);
+    assert_non_null(strstr(e.msg, "cache of an earlier one"));
+    x.store = MIXER_ENCODES;
+    assert_int_equal(decode_need(&x, 4096, &n, &e), ERR_UNSUPPORTED);
+    assert_non_null(strstr(e.msg, "encoder"));
+    x.store = MIXER_KEEPS;
+    x.cross_tokens = 100;
+    assert_int_equal(decode_need(&x, 4096, &n, &e), ERR_UNSUPPORTED);
+    assert_non_null(strstr(e.msg, "cross attention"));
+}
+
 /* A NaN anywhere in the cache shows in the output: the step reads the cache that was filled, from
  * its first byte to its last. */
 static void poison(const struct mixer *x, unsigned mask, unsigned region, bool last)
@@ -204,6 +235,7 @@ int main(void)
         cmocka_unit_test(layout_of_kimi_k3_is_that_of_the_engines),
         cmocka_unit_test(window_stops_the_layout_at_its_width),
         cmocka_unit_test(shapes_that_are_not_whole_are_refused),
+        cmocka_unit_test(kinds_without_a_kernel_are_refused_by_name),
         cmocka_unit_test(step_reads_the_whole_cache),
         cmocka_unit_test(resident_memory_is_the_layout_in_whole_pages),
     };

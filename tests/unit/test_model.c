@@ -549,8 +549,9 @@ static void check_folder(const char *slug, const char *text, size_t n, unsigned 
     struct cost c;
     struct operators o;
     struct finding_list findings = {0};
-    if (json_parse(text, n, &doc, NULL, &e))
-        return; /* NaN and Infinity stand in some files: no JSON, no model */
+    unsigned odd;
+    if (json_parse(text, n, &doc, &odd, &e))
+        fail_msg("%s: %s", slug, e.msg);
     if (model_build(doc, NULL, &findings, &m, &e)) {
         if (!e.msg[0] || e.code != ERR_UNSUPPORTED)
             fail_msg("%s: %d %s", slug, e.code, e.msg);
