@@ -82,8 +82,9 @@ static void build_model(struct subject *s)
 }
 
 /* GGUF: its own metadata says what the model is; where they do not, a config.json beside the file
- * may, but its tensors have other names and cannot be compared with it. A config declares no
- * formats for tensors that were converted. */
+ * may, but its tensors have other names and cannot be compared with it. The header declares the
+ * format of each tensor, and a config's words about formats are of the weights before they were
+ * converted. */
 static void build_gguf(struct subject *s)
 {
     const struct inventory *inv = &s->local.inventory;
@@ -91,8 +92,10 @@ static void build_gguf(struct subject *s)
     struct err e = {0}, config = {0};
 
     s->has_declared = s->has_observed = true;
-    s->declared.where = "GGUF metadata";
+    s->declared.where = "types in the GGUF header";
     gguf_formats_observed(inv, &s->observed);
+    for (int c = 0; c < QUANT_CLASSES; c++)
+        quant_observed_names(&s->observed, (enum quant_class)c, s->declared.classes[c].names);
     if (!gguf_model_build(&s->local.gguf, inv, findings, &s->model, &s->renamed, &e)) {
         build_parts(s, &s->renamed);
         return;
