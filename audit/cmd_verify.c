@@ -4,6 +4,7 @@
 #include "core/log.h"
 #include "core/text.h"
 #include <stdio.h>
+#include <string.h>
 
 /* The snapshot to verify against: the named baseline, else the last one recorded of the folder. */
 static int find_reference(struct db *db, const struct options *o, const char *folder,
@@ -35,7 +36,8 @@ int cmd_verify(const struct options *o)
         goto out;
     snprintf(then.label, sizeof(then.label), "%s%ssnapshot %lld", o->baseline ? o->baseline : "",
              o->baseline ? ", " : "", (long long)s.id);
-    snprintf(now.label, sizeof(now.label), "the folder, now");
+    snprintf(now.label, sizeof(now.label), "the %s, now",
+             strcmp(l.folder, l.real_path) == 0 ? "folder" : "file");
     diff_compare(&then.manifest, &now.manifest, &d);
     status = difference_print(o, &d, then.label, now.label);
 out:

@@ -128,7 +128,8 @@ static int from_folder(const char *word, const struct options *o, struct place *
     if (!rc)
         rc = place_hash(&l, o, &ret->manifest, e);
     if (!rc)
-        snprintf(ret->label, sizeof(ret->label), "folder %s, now",
+        snprintf(ret->label, sizeof(ret->label), "%s %s, now",
+                 strcmp(l.folder, l.real_path) == 0 ? "folder" : "file",
                  text_plain(word, plain, sizeof(plain)));
     local_release(&l);
     return rc;

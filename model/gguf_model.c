@@ -268,58 +268,73 @@ static int put_stack(struct renamed *r, const struct tensor *t, const char *patt
     return 0;
 }
 
-static int rename_shard(const struct inventory *inv, size_t shard, const struct known *k,
-                        uint64_t experts, struct renamed *r, struct err *e)
+static int rename_tensor(const struct tensor *t, const struct known *k, uint64_t experts,
+                         struct renamed *r, struct err *e)
 {
     char name[GGUF_NAMES_BYTES], plain[PLAIN_BYTES];
     bool stack;
-    int rc = 0;
 
-    r->count = 0;
-    for (size_t i = 0; i < inv->count && !rc; i++) {
-        const struct tensor *t = &inv->tensors[i];
-        if (t->shard != shard)
-            continue;
-        if (t->dtype == DTYPE_UNKNOWN && !t->format)
-            return err_set(e, ERR_UNSUPPORTED, "tensor %s is of %s, which is not known",
-                           text_plain(t->name, plain, sizeof(plain)), t->dtype_text);
-        if (!gguf_names_translate(t->name, k->experts, k->short_names, name, &stack))
-            return err_set(e, ERR_UNSUPPORTED,
-                           "tensor %s has no place in a %s model: layers and costs are not worked "
-                           "out",
-                           text_plain(t->name, plain, sizeof(plain)), k->architecture);
-        if (stack)
-            rc = put_stack(r, t, name, experts, e);
-        else
-            put_tensor(r, t, name);
+    if (t->dtype == DTYPE_UNKNOWN && !t->format)
+        return err_set(e, ERR_UNSUPPORTED, "tensor %s is of %s, which is not known",
+                       text_plain(t->name, plain, sizeof(plain)), t->dtype_text);
+    if (!gguf_names_translate(t->name, k->experts, k->short_names, name, &stack))
+        return err_set(e, ERR_UNSUPPORTED,
+                       "tensor %s has no place in a %s model: layers and costs are not worked out",
+                       text_plain(t->name, plain, sizeof(plain)), k->architecture);
+    if (stack)
+        return put_stack(r, t, name, experts, e);
+    put_tensor(r, t, name);
+    return 0;
+}
+
+static int compare_shards(const void *pa, const void *pb)
+{
+    const struct tensor *a = *(const struct tensor *const *)pa;
+    const struct tensor *b = *(const struct tensor *const *)pb;
+
+    return a->shard != b->shard ? (a->shard < b->shard ? -1 : 1) : a < b ? -1 : a > b;
+}
+
+/* One shard after the other, each with its tensors. */
+static int rename_into(const struct inventory *inv, const struct known *k, uint64_t experts,
+                       const struct tensor **order, struct renamed *r, struct inventory *out,
+                       struct err *e)
+{
+    size_t at = 0;
+
+    for (size_t i = 0; i < inv->count; i++)
+        order[i] = &inv->tensors[i];
+    qsort(order, inv->count, sizeof(*order), compare_shards);
+    for (size_t i = 0; i < inv->shard_count; i++) {
+        struct inventory_shard shard = inv->shards[i];
+        for (r->count = 0; at < inv->count && order[at]->shard == i; at++)
+            if (rename_tensor(order[at], k, experts, r, e))
+                return e->code;
+        shard.tensors = r->count;
+        if (inventory_add_tensors(out, &shard, r->tensors, e))
+            return e->code;
     }
-    return rc;
+    return 0;
 }
 
 static int rename_all(const struct gguf *g, const struct inventory *inv, const struct known *k,
                       struct inventory *ret, struct err *e)
 {
+    const struct tensor **order = mem_alloc(inv->count, sizeof(*order));
     struct renamed r = {0};
     struct inventory out = {0};
     struct finding_list said = {0}; /* of the same tensors, before */
     uint64_t experts = 0;
-    int rc = 0;
 
     (void)gguf_pairs_u64(g, "*.expert_count", &experts);
-    for (size_t i = 0; i < inv->shard_count && !rc; i++) {
-        rc = rename_shard(inv, i, k, experts, &r, e);
-        if (rc)
-            break;
-        struct inventory_shard shard = inv->shards[i];
-        shard.tensors = r.count;
-        rc = inventory_add_tensors(&out, &shard, r.tensors, e);
-    }
+    int rc = rename_into(inv, k, experts, order, &r, &out, e);
     if (!rc)
         rc = inventory_finish(&out, NULL, &said, e);
     out.complete = inv->complete;
     finding_list_release(&said);
     mem_arena_release(&r.arena);
     free(r.tensors);
+    free(order);
     if (rc)
         inventory_release(&out);
     else

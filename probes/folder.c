@@ -42,7 +42,8 @@ static int resolve_path(const char *path, char ret[FILE_PATH_BYTES], struct err 
     text_plain(path, plain, sizeof(plain));
     if (!real)
         return err_set(e, code == ENOENT || code == ENOTDIR ? ERR_NOTFOUND : ERR_IO,
-                       "%s cannot be opened: %s; give the path of a folder that holds a model",
+                       "%s cannot be opened: %s; give the path of a folder that holds a model, or "
+                       "of a weight file",
                        plain, strerror(code));
     size_t n = strlen(real);
     if (n >= FILE_PATH_BYTES) {

@@ -69,8 +69,8 @@ run assay inspect tiny.gguf
 expect 0 "7 (Q8_0)" gguf-q8_0 "8.5"
 run assay audit tiny.gguf --db x.db --report r.html $quick
 [ "$status" -le 1 ] || fail "an audit of a GGUF file"
-for word in gguf-q8_0 "GGUF version 3" "The only weight file"; do
-    grep -qF "$word" r.html || grep -qF "$word" out || fail "'$word' is not in the report"
+for word in gguf-q8_0 "GGUF version 3" format.bits_per_weight "The only weight file"; do
+    grep -qF "$word" r.html || fail "'$word' is not in the report"
 done
 run assay fingerprint tiny.gguf --db x.db
 expect 0 tiny.gguf "over 1 file"

@@ -6,6 +6,7 @@
 #include "probes/local.h"
 #include "core/file.h"
 #include "core/json.h"
+#include "tests/unit/fixture_gguf.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -573,6 +574,185 @@ static void facts_tell_shards_and_problems(void **state)
     fact_list_release(&l);
 }
 
+/* --- one file as a subject, GGUF, and formats that are not read ------------------------------- */
+
+/* A part with one tensor of 16 bytes; number from 1, 0 for a file that is not cut. */
+static void put_gguf(const struct world *w, const char *name, unsigned number, unsigned count)
+{
+    static struct made m;
+    char path[200], tensor[20];
+
+    snprintf(tensor, sizeof(tensor), "t%u", number);
+    made_start(&m, 3, 1, number ? 4 : 1);
+    made_pair_text(&m, "general.architecture", "mamba");
+    if (number) {
+        made_pair_u16(&m, "split.no", number - 1);
+        made_pair_u16(&m, "split.count", count);
+        made_key(&m, "split.tensors.count", 5);
+        made_uint(&m, count, 4);
+    }
+    made_tensor(&m, tensor, 1, (uint64_t[]){4}, 0, 0);
+    made_pad(&m, 32);
+    made_data(&m, 32);
+    assert_int_equal(made_write(&m, at(w, name, path)), 0);
+}
+
+static void move(const struct world *w, const char *from, const char *to)
+{
+    char a[200], b[200];
+
+    assert_int_equal(rename(at(w, from, a), at(w, to, b)), 0);
+}
+
+static void open_file(struct world *w, const char *name)
+{
+    char path[200];
+
+    local_release(&w->l);
+    w->e = (struct err){0};
+    w->rc = local_open(at(w, name, path), 2, NULL, &w->l, &w->e);
+}
+
+static void one_file_is_a_subject(void **state)
+{
+    struct world *w = *state;
+    char path[200];
+
+    put_text(w, "config.json", "{}");
+    put_shard(w, "other.safetensors", "b", 0);
+    put_shard(w, "x.safetensors", "a", 0);
+    open_file(w, "x.safetensors");
+    assert_int_equal(w->rc, 0);
+    assert_string_equal(w->l.kind, "safetensors file");
+    assert_int_equal(w->l.file_count, 1);
+    assert_int_equal(w->l.inventory.count, 1);
+    assert_true(w->l.inventory.complete);
+    assert_null(w->l.config);
+    assert_int_equal(w->l.findings.count, 0);
+    assert_string_equal(w->l.real_path, at(w, "x.safetensors", path));
+    assert_string_equal(w->l.folder, w->dir);
+    put_gguf(w, "x.gguf", 0, 0);
+    open_file(w, "x.gguf");
+    assert_string_equal(w->l.kind, "GGUF file");
+    assert_true(w->l.has_gguf);
+    assert_int_equal(w->l.inventory.count, 1);
+    assert_int_equal(w->l.findings.count, 0);
+    /* its name does not make it what it is */
+    move(w, "x.gguf", "weights");
+    open_file(w, "weights");
+    assert_string_equal(w->l.kind, "GGUF file");
+}
+
+static void a_file_of_another_format_is_refused_by_its_name(void **state)
+{
+    struct world *w = *state;
+
+    put(w, "x.bin", "\x80\2}q\0.", 6);
+    open_file(w, "x.bin");
+    assert_int_equal(w->rc, ERR_UNSUPPORTED);
+    assert_non_null(strstr(w->e.msg, "a Python pickle"));
+    assert_non_null(strstr(w->e.msg, "safetensors.torch.save_model"));
+    put(w, "x.h5", "\x89HDF\r\n\x1a\n", 8);
+    open_file(w, "x.h5");
+    assert_int_equal(w->rc, ERR_UNSUPPORTED);
+    assert_non_null(strstr(w->e.msg, "an HDF5 file"));
+}
+
+static void a_file_that_is_broken_is_a_subject_with_a_trouble(void **state)
+{
+    struct world *w = *state;
+
+    put_text(w, "x.gguf", POINTER);
+    open_file(w, "x.gguf");
+    assert_int_equal(w->rc, 0);
+    expect(w, "x.gguf", LOCAL_POINTER, "size 12345");
+    put_text(w, "x.gguf", "GGUF\3");
+    open_file(w, "x.gguf");
+    expect(w, "x.gguf", LOCAL_SHORT, "is short");
+    put_text(w, "x.gguf", "");
+    open_file(w, "x.gguf");
+    expect(w, "x.gguf", LOCAL_EMPTY, "0 bytes");
+    put(w, "x.gguf", "PK\3\4", 4);
+    open_file(w, "x.gguf");
+    assert_int_equal(w->rc, ERR_UNSUPPORTED);
+    put_text(w, "x.safetensors", "random bytes, and more of them");
+    open_file(w, "x.safetensors");
+    expect(w, "x.safetensors", LOCAL_MALFORMED, "");
+    assert_false(w->l.inventory.complete);
+}
+
+static void parts_of_a_gguf_model_belong_together(void **state)
+{
+    static const char *const subjects[] = {"", "m-00001-of-00003.gguf", "m-00003-of-00003.gguf"};
+    struct world *w = *state;
+    char path[200];
+    size_t whole;
+
+    put_gguf(w, "m-00001-of-00003.gguf", 1, 3);
+    put_gguf(w, "m-00002-of-00003.gguf", 2, 3);
+    put_gguf(w, "m-00003-of-00003.gguf", 3, 3);
+    for (size_t i = 0; i < 3; i++) {
+        open_file(w, subjects[i]);
+        assert_int_equal(w->rc, 0);
+        assert_int_equal(local_shards(&w->l, &whole), 3);
+        assert_int_equal(whole, 3);
+        assert_int_equal(w->l.inventory.count, 3);
+        assert_true(w->l.inventory.complete);
+        assert_int_equal(w->l.gguf_parts, 3);
+        assert_int_equal(w->l.findings.count, 0);
+    }
+    assert_int_equal(unlink(at(w, "m-00003-of-00003.gguf", path)), 0);
+    for (size_t i = 0; i < 2; i++) {
+        open_file(w, subjects[i]);
+        expect(w, "m-00003-of-00003.gguf", LOCAL_MISSING, "");
+        assert_int_equal(finding(w, "split-part-missing")->severity, FINDING_FAIL);
+        assert_false(w->l.inventory.complete);
+        assert_int_equal(w->l.inventory.count, 2);
+    }
+}
+
+static void of_several_gguf_models_none_is_taken(void **state)
+{
+    struct world *w = *state;
+
+    put_gguf(w, "a-Q4_K_M.gguf", 0, 0);
+    put_gguf(w, "a-Q8_0.gguf", 0, 0);
+    read_well(w);
+    assert_non_null(strstr(finding(w, "gguf-several")->text, "2 models"));
+    assert_non_null(strstr(finding(w, "gguf-several")->text, "a-Q4_K_M.gguf, a-Q8_0.gguf"));
+    assert_int_equal(local_shards(&w->l, NULL), 0);
+    /* a projector of images is no model of its own */
+    move(w, "a-Q8_0.gguf", "mmproj-a.gguf");
+    read_well(w);
+    assert_null(finding(w, "gguf-several"));
+    assert_int_equal(local_shards(&w->l, NULL), 1);
+    assert_int_equal(file(w, "mmproj-a.gguf")->role, LOCAL_FOREIGN);
+    /* safetensors come first */
+    put_shard(w, "model.safetensors", "a", 0);
+    read_well(w);
+    assert_int_equal(file(w, "a-Q4_K_M.gguf")->role, LOCAL_FOREIGN);
+    assert_false(w->l.has_gguf);
+}
+
+static void pickles_are_never_read_and_told(void **state)
+{
+    struct world *w = *state;
+
+    put_text(w, "config.json", "{}");
+    put(w, "pytorch_model.bin", "\x80\2}q\0.", 6);
+    put(w, "more.pt", "\x80\2}q\0.", 6);
+    put(w, "odd.ckpt", "what is this", 12);
+    read_well(w);
+    assert_int_equal(finding(w, "unsafe-format")->severity, FINDING_WARN);
+    assert_non_null(strstr(finding(w, "unsafe-format")->text, "2 files, the first is more.pt"));
+    assert_non_null(strstr(finding(w, "weights-misnamed")->text, "odd.ckpt"));
+    assert_null(finding(w, "weights-missing"));
+    put_shard(w, "model.safetensors", "a", 0);
+    read_well(w);
+    assert_int_equal(finding(w, "unsafe-format")->severity, FINDING_NOTE);
+    assert_int_equal(w->l.inventory.count, 1);
+}
+
 #define CASE(f) cmocka_unit_test_setup_teardown(f, make, drop)
 
 int main(void)
@@ -596,6 +776,12 @@ int main(void)
         CASE(parts_that_were_never_written_are_a_finding),
         CASE(what_is_found_does_not_depend_on_threads),
         CASE(facts_tell_shards_and_problems),
+        CASE(one_file_is_a_subject),
+        CASE(a_file_of_another_format_is_refused_by_its_name),
+        CASE(a_file_that_is_broken_is_a_subject_with_a_trouble),
+        CASE(parts_of_a_gguf_model_belong_together),
+        CASE(of_several_gguf_models_none_is_taken),
+        CASE(pickles_are_never_read_and_told),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
