@@ -105,13 +105,14 @@ static uint64_t rows_that_fit(const struct dequant_matrix *m, uint64_t stored, u
 static size_t matrices(uint64_t stored, uint64_t out_bytes, uint64_t time_ns, uint64_t memory_bytes)
 {
     uint64_t cache = cpu_last_cache_bytes();
-    uint64_t want = cache ? CACHES * cache : SET_BYTES_DEFAULT;
+    uint64_t n = ((cache ? CACHES * cache : SET_BYTES_DEFAULT) + stored - 1) / stored;
+    double in_time = 0.5e-9 * (double)time_ns * SLOW_FILL / (double)stored;
+    uint64_t in_memory = memory_bytes > out_bytes ? (memory_bytes - out_bytes) / stored : 0;
 
-    if (time_ns && (double)want > 0.5e-9 * (double)time_ns * SLOW_FILL)
-        want = (uint64_t)(0.5e-9 * (double)time_ns * SLOW_FILL);
-    if (memory_bytes && want + out_bytes > memory_bytes)
-        want = memory_bytes > out_bytes ? memory_bytes - out_bytes : 0;
-    uint64_t n = want / stored;
+    if (time_ns && in_time < (double)n)
+        n = (uint64_t)in_time;
+    if (memory_bytes && in_memory < n)
+        n = in_memory;
     return n == 0 ? 1 : n > SET_MATRICES_MAX ? SET_MATRICES_MAX : (size_t)n;
 }
 

@@ -3,13 +3,13 @@
 #include "stress/dequant.h"
 
 /* The AVX2 variants of gptq and awq, which store columns: tiles of 8 columns of 8 rows are computed
- * as stored, with a row a lane, and turned. */
+ * as stored, with a row a lane, and turned. All rows of a panel of columns are done before the next
+ * one, since they share its cache lines. */
 
 #if defined(__AVX2__)
 #include "stress/dequant_number.h"
 #include "stress/dequant_packed.h"
 #include <immintrin.h>
-#include <stdbool.h>
 
 /* Zero points and scales of 8 rows in one group. */
 struct dequant_transposed_group {
@@ -79,14 +79,16 @@ static inline __m256i dequant_transposed_gptq_codes(const struct dequant_matrix 
                             _mm256_set1_epi32((1 << m->bits) - 1));
 }
 
-/* Rows r to r + 7, where 8 columns of a tile need not be in one group. */
-static inline void dequant_transposed_gptq_rows(const struct dequant_matrix *m, uint64_t r,
-                                                float *ret_w)
+#define DEQUANT_TRANSPOSED_PANEL 128u /* columns: of the usual group */
+
+/* Columns from to end - 1 of rows r to r + 7; 8 columns of a tile need not be in one group. */
+static inline void dequant_transposed_gptq_panel(const struct dequant_matrix *m, uint64_t r,
+                                                 uint64_t from, uint64_t end, float *ret_w)
 {
     struct dequant_transposed_group x = {.index = UINT64_MAX};
     __m256 v[8];
 
-    for (uint64_t from = 0; from < m->cols; from += 8) {
+    for (; from < end; from += 8) {
         for (uint64_t k = 0; k < 8; k++) {
             uint64_t c = from + k, g = m->g_idx ? (uint64_t)m->g_idx[c] : c / m->group;
             if (g != x.index)
@@ -101,11 +103,14 @@ static inline void dequant_transposed_gptq_rows(const struct dequant_matrix *m, 
 static void dequant_transposed_gptq(const struct dequant_matrix *m, uint64_t row, uint64_t count,
                                     float *ret_w)
 {
-    uint64_t r = row, end = row + count;
+    uint64_t whole = m->cols % 8 ? 0 : count / 8 * 8, end;
 
-    for (; m->cols % 8 == 0 && r + 8 <= end; r += 8)
-        dequant_transposed_gptq_rows(m, r, ret_w + (r - row) * m->cols);
-    dequant_packed_gptq(m, r, end - r, ret_w + (r - row) * m->cols);
+    for (uint64_t from = 0; from < m->cols; from = end) {
+        end = m->cols - from < DEQUANT_TRANSPOSED_PANEL ? m->cols : from + DEQUANT_TRANSPOSED_PANEL;
+        for (uint64_t i = 0; i < whole; i += 8)
+            dequant_transposed_gptq_panel(m, row + i, from, end, ret_w + i * m->cols);
+    }
+    dequant_packed_gptq(m, row + whole, count - whole, ret_w + whole * m->cols);
 }
 
 /* The rows of word r / 8 of a list of words, whose nibbles AutoAWQ interleaves. */
@@ -117,31 +122,37 @@ static inline __m256i dequant_transposed_awq_rows(const void *words, uint64_t at
     return _mm256_and_si256(_mm256_srlv_epi32(word, shift), _mm256_set1_epi32(15));
 }
 
-/* As of gptq; tiles start at whole words, and a group is one or more of them. */
+/* Group g of rows r to r + 7, r a multiple of 8. */
+static inline void dequant_transposed_awq_panel(const struct dequant_matrix *m, uint64_t r,
+                                                uint64_t g, float *ret_w)
+{
+    uint64_t words = m->rows / 8;
+    struct dequant_transposed_group x = {g, dequant_transposed_awq_rows(m->zero, g * words + r / 8),
+                                         dequant_transposed_scale(m, r, g)};
+    __m256 v[8];
+
+    for (uint64_t c = g * m->group; c < (g + 1) * m->group; c += 8) {
+        for (uint64_t k = 0; k < 8; k++)
+            v[k] = dequant_transposed_real(
+                dequant_transposed_awq_rows(m->weight, (c + k) * words + r / 8), &x);
+        dequant_transposed_store(v, ret_w + c, m->cols);
+    }
+}
+
+/* Tiles start at whole words, and a group is one or more of them: the rest is the definition's. */
 static void dequant_transposed_awq(const struct dequant_matrix *m, uint64_t row, uint64_t count,
                                    float *ret_w)
 {
-    uint64_t end = row + count, words = m->rows / 8;
-    uint64_t r = m->group % 8 ? end : (row + 7) / 8 * 8;
-    __m256 v[8];
+    uint64_t end = row + count, first = (row + 7) / 8 * 8, last = end / 8 * 8;
 
-    if (r > end)
-        r = end;
-    dequant_packed_awq(m, row, r - row, ret_w);
-    for (; r + 8 <= end; r += 8) {
-        for (uint64_t g = 0; g < m->cols / m->group; g++) {
-            struct dequant_transposed_group x = {
-                g, dequant_transposed_awq_rows(m->zero, g * words + r / 8),
-                dequant_transposed_scale(m, r, g)};
-            for (uint64_t c = g * m->group; c < (g + 1) * m->group; c += 8) {
-                for (uint64_t k = 0; k < 8; k++)
-                    v[k] = dequant_transposed_real(
-                        dequant_transposed_awq_rows(m->weight, (c + k) * words + r / 8), &x);
-                dequant_transposed_store(v, ret_w + (r - row) * m->cols + c, m->cols);
-            }
-        }
+    if (m->group % 8 || first >= last)
+        first = last = end;
+    dequant_packed_awq(m, row, first - row, ret_w);
+    for (uint64_t g = 0; g < m->cols / m->group; g++) {
+        for (uint64_t r = first; r < last; r += 8)
+            dequant_transposed_awq_panel(m, r, g, ret_w + (r - row) * m->cols);
     }
-    dequant_packed_awq(m, r, end - r, ret_w + (r - row) * m->cols);
+    dequant_packed_awq(m, last, end - last, ret_w + (last - row) * m->cols);
 }
 
 #endif

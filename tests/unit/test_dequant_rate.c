@@ -114,10 +114,10 @@ static void a_format_without_a_kernel_is_unknown_with_its_class(void **state)
 static void the_set_fits_memory_and_time(void **state)
 {
     uint64_t cache = cpu_last_cache_bytes(), want = cache ? CACHES * cache : SET_BYTES_DEFAULT;
-    uint64_t all = want / 1000000 > SET_MATRICES_MAX ? SET_MATRICES_MAX : want / 1000000;
+    uint64_t all = (want + 999999) / 1000000;
 
     (void)state;
-    assert_int_equal(matrices(1000000, 0, 0, 0), all ? all : 1);
+    assert_int_equal(matrices(1000000, 0, 0, 0), all > SET_MATRICES_MAX ? SET_MATRICES_MAX : all);
     assert_int_equal(matrices(1000, 1000, 0, 5000), 4);
     assert_int_equal(matrices(1000, 9000, 0, 5000), 1);
     assert_int_equal(matrices(1000, 0, 100000, 0), 25); /* half of 100 us at 500 MB/s */
