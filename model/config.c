@@ -196,7 +196,8 @@ int config_text(const struct config *c, const char *key, const char **ret, struc
 
 /* --- what could not be explained */
 
-static void add(struct config *c, unsigned what, const char *fmt, va_list ap)
+static void __attribute__((format(printf, 3, 0)))
+add(struct config *c, unsigned what, const char *fmt, va_list ap)
 {
     char raw[256], safe[256];
     struct model *m = c->m;
