@@ -209,7 +209,7 @@ static bool sized(const struct tensor *t)
 }
 
 /* Tensors must not overlap; then turns places in the data into places in the file. */
-static int check_layout(struct gguf *g, struct err *e)
+static int check_layout(struct gguf *g, uint64_t file_bytes, struct err *e)
 {
     char plain[PLAIN_BYTES], before[PLAIN_BYTES];
     uint64_t end = 0, file_end;
@@ -226,6 +226,9 @@ static int check_layout(struct gguf *g, struct err *e)
                            text_plain(g->tensors[i - 1].name, before, 150), t->offset, end);
         if (!sized(t) && i + 1 < g->count)
             t->bytes = g->tensors[i + 1].offset - t->offset;
+        else if (!sized(t) && file_bytes > g->data_offset &&
+                 file_bytes - g->data_offset > t->offset)
+            t->bytes = file_bytes - g->data_offset - t->offset;
         if (__builtin_add_overflow(t->offset, t->bytes, &end) ||
             __builtin_add_overflow(end, g->data_offset, &file_end) ||
             !pad(g, file_end, &g->padded_bytes))
@@ -310,7 +313,7 @@ static int take_header(struct parse *p, struct err *e)
     if (rc)
         return rc;
     note_misplaced(p);
-    return check_layout(g, e);
+    return check_layout(g, p->bytes.file_bytes, e);
 }
 
 static void report(const struct parse *p, const char *path, struct finding_list *findings)
@@ -322,7 +325,7 @@ static void report(const struct parse *p, const char *path, struct finding_list 
         finding_add(findings, FINDING_WARN, "gguf-type-unknown",
                     "%s: %zu tensors have a type that is not known here, the first is \"%s\" (type "
                     "%s); their sizes are not known, and what is said of stored bytes counts the "
-                    "room up to the next tensor",
+                    "room up to the next tensor or the end of the file",
                     path, p->out->unknown_types, text_plain(p->first_unknown, plain, sizeof(plain)),
                     p->first_type);
     if (p->misplaced)

@@ -75,7 +75,7 @@ struct gguf {
     uint64_t padded_bytes; /* the same with the padding that writers put behind it; UINT64_MAX if
                               the size of the last tensor is not known */
     size_t unknown_types;  /* tensors whose size is not known: bytes is then the room up to the
-                              next tensor, or 0 of the last */
+                              next tensor, or to the end of the file */
     struct mem_arena arena;
 };
 
