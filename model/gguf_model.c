@@ -100,6 +100,8 @@ static int need(const struct gguf *g, const char *key, uint64_t *ret, struct err
 
     if (gguf_pairs_u64(g, key, ret))
         return 0;
+    if (p && p->i64 < 0)
+        return err_set(e, ERR_FORMAT, "%s%s is %" PRId64 ", less than 0", arch, key + 1, p->i64);
     if (p)
         return err_set(e, p->type == GGUF_ARRAY ? ERR_UNSUPPORTED : ERR_FORMAT,
                        "%s%s is of type %s, not a whole number", arch, key + 1,
@@ -342,6 +344,25 @@ static int rename_all(const struct gguf *g, const struct inventory *inv, const s
     return rc;
 }
 
+/* Layers by the names; llama.cpp refuses a file with more or fewer than the metadata says. */
+static int check_layers(const struct gguf *g, const struct inventory *inv, struct err *e)
+{
+    uint64_t said, there = 0;
+    int rc = need(g, "*.block_count", &said, e);
+
+    for (size_t i = 0; i < inv->count && !rc; i++)
+        if (text_starts(inv->tensors[i].name, "blk.")) {
+            uint64_t n = strtoull(inv->tensors[i].name + 4, NULL, 10);
+            there = n + 1 > there ? n + 1 : there;
+        }
+    if (!rc && there != said)
+        rc = err_set(e, ERR_FORMAT,
+                     "block_count is %" PRIu64 ", and the tensors are of %" PRIu64
+                     " layers: the file contradicts itself",
+                     said, there);
+    return rc;
+}
+
 /* --- the whole -------------------------------------------------------------------------------- */
 
 static const struct known *find_known(const struct gguf *g)
@@ -417,6 +438,8 @@ int gguf_model_build(const struct gguf *g, const struct inventory *inv,
         rc = put_config(g, inv, k, config, e);
     if (!rc)
         rc = rename_all(g, inv, k, &renamed, e);
+    if (!rc)
+        rc = check_layers(g, inv, e);
     if (!rc)
         rc = build(config, &renamed, findings, &m, e);
     json_free(config);
