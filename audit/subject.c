@@ -97,6 +97,7 @@ static void build_gguf(struct subject *s)
     for (int c = 0; c < QUANT_CLASSES; c++)
         quant_observed_names(&s->observed, (enum quant_class)c, s->declared.classes[c].names);
     if (!gguf_model_build(&s->local.gguf, inv, findings, &s->model, &s->renamed, &e)) {
+        s->model_why[0] = '\0';
         build_parts(s, &s->renamed);
         return;
     }

@@ -63,6 +63,7 @@ json out 'd["parameters"]["total"]' 35008
 json out 'd["parameters"]["stored"]' 35008
 json out 'd["stored_bytes"]' 37760 # (35008 - 192) / 32 * 34 + 192 * 4
 json out 'd["cache"]["bytes_per_token"]' 128
+json out 'd["unknown"].get("model")' None
 json out '[t for t in d["gguf"]["types"] if t["type"] == "Q8_0"][0]["bits_per_weight"]' 8.5
 json out '[f["observed"] for f in d["formats"] if f["class"] == "attention"]' "['gguf-q8_0']"
 run assay inspect tiny.gguf
@@ -99,6 +100,7 @@ run assay audit set --db x.db --report r.html $quick
 expect 1 "Partly downloadable"
 run assay inspect several
 expect 3 gguf-several tiny-f16.gguf tiny-q8_0.gguf
+! grep -qE 'config-missing|weights-foreign' out || fail "GGUF files called another format"
 run assay inspect several/tiny-f16.gguf
 expect 0 "gguf-file-type-differs"
 
