@@ -122,7 +122,7 @@ void foreign_report(struct local *l)
         else if (f->container == CONTAINER_UNKNOWN && f->state == LOCAL_OK)
             count(&unknown, f);
         else if (f->container != CONTAINER_UNKNOWN && f->container != CONTAINER_EMPTY &&
-                 f->container != CONTAINER_POINTER)
+                 f->container != CONTAINER_POINTER && f->container != CONTAINER_GGUF)
             count(&counts[f->container], f);
     }
     if (unsafe.files)

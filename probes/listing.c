@@ -270,6 +270,29 @@ static bool has_safetensors(const struct local *l)
     return false;
 }
 
+/* GGUF beside what is read: safetensors go first, and a projector is no part of the model. */
+static void report_gguf_spare(const struct listing *b)
+{
+    const char *first = NULL;
+    size_t spare = 0;
+    bool read = false;
+    char plain[300];
+
+    for (size_t i = 0; i < b->l->file_count; i++)
+        read |= b->l->files[i].role == LOCAL_SHARD;
+    for (size_t i = 0; i < b->listed && read; i++) {
+        const struct local_file *f = &b->l->files[i];
+        if ((is_gguf(f, false) || is_gguf(f, true)) && spare++ == 0)
+            first = f->path;
+    }
+    if (spare)
+        finding_add(&b->l->findings, FINDING_NOTE, "gguf-spare",
+                    "%zu GGUF %s beside the weights that are read %s not looked into: to have one "
+                    "audited, name it in place of the folder; the first is %s",
+                    spare, spare == 1 ? "file" : "files", spare == 1 ? "is" : "are",
+                    text_plain(first, plain, sizeof(plain)));
+}
+
 /* --- the whole -------------------------------------------------------------------------------- */
 
 int listing_choose(struct listing *b, struct err *e)
@@ -300,6 +323,7 @@ int listing_choose(struct listing *b, struct err *e)
                     spare, spare == 1 ? "file is" : "files are",
                     l->has_index ? "the index does not name them" : "there is model.safetensors",
                     text_plain(first, plain, sizeof(plain)));
+    report_gguf_spare(b);
     if (!rc && l->file_count)
         qsort(l->files, l->file_count, sizeof(*l->files), listing_compare);
     return rc;

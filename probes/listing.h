@@ -25,7 +25,8 @@ struct local_file *listing_find(const struct listing *b, const char *path);
 /* Once the index is read and the containers of other files are known: decides which safetensors (in
  * a folder without any, which GGUF files) are shards, adds those that the index or the
  * numbers in the names ("-00003-of-00096") promise and the folder lacks, and sorts all by path.
- * Findings: "index-missing", "file-spare", "gguf-several" (models of their own: none is taken).
+ * Findings: "index-missing", "file-spare", "gguf-several" (models of their own: none is taken),
+ * "gguf-spare" (beside what is read: a note).
  * ERR_LIMIT for too many files. */
 int listing_choose(struct listing *b, struct err *e);
 

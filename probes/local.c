@@ -322,6 +322,22 @@ static bool has_gguf_shards(const struct local *l)
     return false;
 }
 
+static bool has_gguf(const struct local *l)
+{
+    for (size_t i = 0; i < l->file_count; i++)
+        if (l->files[i].container == CONTAINER_GGUF || text_ends(l->files[i].path, ".gguf"))
+            return true;
+    return false;
+}
+
+static bool has_safetensors(const struct local *l)
+{
+    for (size_t i = 0; i < l->file_count; i++)
+        if (l->files[i].role >= LOCAL_SHARD && l->files[i].container == CONTAINER_SAFETENSORS)
+            return true;
+    return false;
+}
+
 static bool has_weights(const struct local *l)
 {
     for (size_t i = 0; i < l->file_count; i++)
@@ -352,7 +368,13 @@ static int list_folder(struct local *l, struct err *e)
         return rc;
     if (!l->config && !has_weights(l))
         return err_set(e, no_config.code, "%s", no_config.msg);
-    if (!l->config && !has_gguf_shards(l))
+    if (!l->config && !has_safetensors(l) && has_gguf(l)) /* they say themselves what they are */
+        l->config_why = has_gguf_shards(l)
+                            ? "the GGUF file could not be read, and no config.json beside it tells "
+                              "what model it is"
+                            : "none of the GGUF files is read, since they are several models: name "
+                              "one of the files in place of the folder";
+    else if (!l->config)
         finding_add(&l->findings, FINDING_FAIL, "config-missing", "%s", l->config_why);
     struct local_file *quant = bsearch(&(struct local_file){.path = "hf_quant_config.json"},
                                        l->files, l->file_count, sizeof(*l->files), listing_compare);

@@ -434,6 +434,52 @@ static void a_folder_without_safetensors_says_so(void **state)
     assert_int_equal(file(w, "x.h5")->size_bytes, 12);
 }
 
+/* A GGUF file of version 3 without keys and tensors. */
+static void put_bare_gguf(const struct world *w, const char *name)
+{
+    static const unsigned char bytes[32] = {'G', 'G', 'U', 'F', 3};
+
+    put(w, name, bytes, sizeof(bytes));
+}
+
+static void gguf_that_is_not_read_says_so_and_asks_for_no_config(void **state)
+{
+    struct world *w = *state;
+
+    put_text(w, "m.gguf", "GGUF\x03");
+    read_well(w);
+    assert_false(w->l.has_gguf);
+    assert_null(finding(w, "config-missing"));
+    assert_non_null(strstr(w->l.config_why, "GGUF file could not be read"));
+    put_bare_gguf(w, "m.gguf");
+    put_bare_gguf(w, "n.gguf");
+    read_well(w);
+    assert_non_null(strstr(finding(w, "gguf-several")->text, "2 models"));
+    assert_non_null(strstr(w->l.config_why, "several models"));
+    assert_null(finding(w, "config-missing"));
+    assert_null(finding(w, "weights-foreign"));
+}
+
+static void gguf_beside_what_is_read_is_a_note(void **state)
+{
+    struct world *w = *state;
+
+    put_bare_gguf(w, "m.gguf");
+    read_well(w);
+    assert_true(w->l.has_gguf);
+    assert_null(finding(w, "gguf-spare"));
+    put_bare_gguf(w, "mmproj-m.gguf");
+    read_well(w);
+    assert_true(w->l.has_gguf);
+    assert_int_equal(finding(w, "gguf-spare")->severity, FINDING_NOTE);
+    assert_non_null(strstr(finding(w, "gguf-spare")->text, "mmproj-m.gguf"));
+    put_text(w, "config.json", "{}");
+    put_shard(w, "model.safetensors", "a", 0);
+    read_well(w);
+    assert_false(w->l.has_gguf);
+    assert_non_null(strstr(finding(w, "gguf-spare")->text, "2 GGUF files"));
+}
+
 static void a_hub_cache_is_followed_without_alarm(void **state)
 {
     struct world *w = *state;
@@ -771,6 +817,8 @@ int main(void)
         CASE(stale_shards_beside_the_index_are_left_out),
         CASE(without_an_index_the_numbers_in_the_names_count),
         CASE(a_folder_without_safetensors_says_so),
+        CASE(gguf_that_is_not_read_says_so_and_asks_for_no_config),
+        CASE(gguf_beside_what_is_read_is_a_note),
         CASE(a_hub_cache_is_followed_without_alarm),
         CASE(a_link_out_of_the_folder_is_a_finding_and_followed),
         CASE(parts_that_were_never_written_are_a_finding),
