@@ -18,10 +18,15 @@ static uint64_t keys_values(const struct mixer *x, enum cost_store store)
     return store == COST_FP8 ? n : n * BF16_BYTES;
 }
 
+/* The published FP8 layouts are of one width: 512 with 64 rotated, which MLA keeps beside it and
+ * DeepSeek V4 within. What an engine would do with another width is not known. */
+#define FP8_DIM 512u
+#define FP8_ROPE_DIM 64u
+
 static bool latent(const struct mixer *x, enum cost_store store, uint64_t *ret)
 {
     uint64_t rope = (uint64_t)x->rope_dim * BF16_BYTES;
-    if (store == COST_FP8 && x->kv_rank % LATENT_SCALED)
+    if (store == COST_FP8 && (x->kv_rank != FP8_DIM || x->rope_dim != FP8_ROPE_DIM))
         return false;
     *ret = store == COST_FP8 ? x->kv_rank + x->kv_rank / LATENT_SCALED * (uint64_t)F32_BYTES + rope
                              : (uint64_t)x->kv_rank * BF16_BYTES + rope;
@@ -45,7 +50,7 @@ static bool entry(const struct mixer *x, enum cost_store store, uint64_t *ret)
         *ret = (uint64_t)x->key_dim * BF16_BYTES;
         return true;
     }
-    if (nope % ENTRY_SCALED)
+    if (x->key_dim != FP8_DIM || x->rope_dim != FP8_ROPE_DIM)
         return false;
     n = nope + nope / ENTRY_SCALED + (uint64_t)x->rope_dim * BF16_BYTES;
     *ret = (n + ENTRY_ALIGN - 1) / ENTRY_ALIGN * ENTRY_ALIGN;

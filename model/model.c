@@ -70,6 +70,19 @@ uint32_t model_attnres_sources(const struct model *m)
     return (m->layer_count - 1) / m->attnres_block + 1 + 1;
 }
 
+/* What no source sizes is not counted, and said. */
+static void tell_left_out(const struct model *m, struct finding_list *findings)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < m->layer_count; i++)
+        n += m->layers[i].mixer.kind == MIXER_COMPRESSED && m->layers[i].mixer.ratio > 0;
+    if (n)
+        finding_add(findings, FINDING_WARN, "compressor-state-left-out",
+                    "%u compressed layers keep a small state of their compressors for each "
+                    "sequence; its size is not published, so the bytes of a sequence leave it out",
+                    n);
+}
+
 int model_build(const struct cJSON *config, const struct inventory *inv,
                 struct finding_list *findings, struct model *ret, struct err *e)
 {
@@ -85,6 +98,7 @@ int model_build(const struct cJSON *config, const struct inventory *inv,
         model_release(&m);
         return err_wrap(e, "config.json");
     }
+    tell_left_out(&m, findings);
     *ret = m;
     return 0;
 }
