@@ -48,6 +48,8 @@ bool family_holds(const struct family_wrapper *w, const struct family *f)
 bool family_has_key(const char *words, const char *key)
 {
     size_t n = strlen(key);
+    if (n == 0 || strchr(key, ' '))
+        return false; /* a config may have such keys, and they are no words */
     for (const char *at = words; at && (at = strstr(at, key)); at++)
         if (at > words && at[-1] == ' ' && at[n] == ' ')
             return true;

@@ -231,7 +231,10 @@ static void deepseek_tells(struct config *c)
 {
     static const char *const needed[] = {"n_routed_experts", "n_shared_experts",
                                          "first_k_dense_replace"};
-    for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
+    /* A list tells it of each layer; DeepSeek V4 has no dense layers. */
+    bool told = json_kind(json_get(c->text, "moe_layer_freq")) == JSON_ARRAY ||
+                family_has_key(c->m->traits->keys, "num_hash_layers");
+    for (size_t i = 0; i < sizeof needed / sizeof *needed - told; i++)
         if (json_kind(json_get(c->text, needed[i])) == JSON_MISSING)
             config_hides(c, BEYOND_CACHE, "%s is missing", needed[i]);
 }

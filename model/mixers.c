@@ -188,7 +188,7 @@ static int mla(struct config *c, struct mixer *ret, struct err *e)
             : config_u32(c, NULL, "v_head_dim", 1, CONFIG_HEAD_DIM_MAX, &x.value_dim, e))
         return e->code;
     /* DeepSeek's class puts 1536 where the key is missing; null is none in all of them. */
-    if (m->traits->attention == FAMILY_MLA && family_has_key(m->traits->keys, "n_routed_experts") &&
+    if (m->traits->linear == FAMILY_LINEAR_NONE &&
         json_kind(json_get(c->text, "q_lora_rank")) == JSON_MISSING)
         config_hides(c, MODEL_HIDES_PARAMS, "q_lora_rank is missing");
     if (m->traits->linear == FAMILY_LINEAR_KDA &&

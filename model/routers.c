@@ -60,7 +60,8 @@ static int deepseek_router(struct config *c, struct router *r, struct err *e)
     if (r->score != (root ? ROUTER_SQRTSOFTPLUS : ROUTER_SIGMOID))
         config_hides(c, BEYOND_CACHE, "scoring_func=%s", score);
     for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
-        if (!config_has(c, needed[i]) && !(root && i < 2)) { /* it has no groups */
+        if (json_kind(json_get(c->text, needed[i])) == JSON_MISSING &&
+            !(root && i < 2)) { /* it has no groups */
             config_hides(c, MODEL_HIDES_OPERATORS, "%s is missing", needed[i]);
             r->score = ROUTER_UNKNOWN; /* nothing may be routed by a guess */
         }

@@ -204,7 +204,8 @@ const char *words_bytes(double bytes, char ret[WORDS_BYTES])
 
 const char *words_kind(const char *kind, char ret[WORDS_BYTES])
 {
-    static const char *const acronyms[] = {"kda", "mla", "gqa", "mha", "mqa"};
+    static const char *const acronyms[] = {"kda", "mla", "gqa", "mha", "mqa",
+                                           "dsa", "msa", "qsa", "rwkv"};
     size_t n = strcspn(kind, ".");
 
     snprintf(ret, WORDS_BYTES, "%s", kind);

@@ -417,6 +417,9 @@ static void keys_are_whole_words(void **state)
     assert_false(family_has_key(" a_b c ", "b"));
     assert_false(family_has_key(" a_b c ", "a"));
     assert_false(family_has_key(NULL, "a"));
+    /* a config may have such keys */
+    assert_false(family_has_key(" a_b  c ", ""));
+    assert_false(family_has_key(" a_b c ", "a_b c"));
 }
 
 int main(void)

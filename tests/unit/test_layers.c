@@ -235,6 +235,12 @@ static void deepseek_routers_take_groups_and_a_list_of_layers(void **state)
     assert_int_equal(x->shared_inner, 48);
     assert_true(f.m.layers[0].mixer.rope);
     fixture_end(&f);
+    /* null is a word: no groups */
+    assert_int_equal(
+        fixture_build(&f, NULL, "%s", DEEPSEEK(",\"n_group\":null,\"topk_group\":null")), 0);
+    assert_false(fixture_unexplained(&f, "n_group"));
+    assert_int_equal(f.m.layers[3].ffn.router.groups, 1);
+    fixture_end(&f);
     /* the class's default of 8 groups is wrong for Kimi K2, so a silent file tells nothing */
     assert_int_equal(fixture_build(&f, NULL, "%s", DEEPSEEK("")), 0);
     assert_true(fixture_unexplained(&f, "n_group is missing"));
@@ -247,6 +253,30 @@ static void deepseek_routers_take_groups_and_a_list_of_layers(void **state)
                      0);
     assert_true(fixture_unexplained(&f, "scoring_func=sqrtsoftplus"));
     fixture_end(&f);
+}
+
+/* The class puts 1536 where the key is missing; null is none. The cache is the same in both. */
+static void queries_without_a_rank_are_not_counted(void **state)
+{
+    static const char *const ranks[] = {"", "\"q_lora_rank\":null,"};
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct fixture_model f;
+        assert_int_equal(fixture_build(&f, NULL,
+                                       "{\"model_type\":\"deepseek_v3\",%s\"hidden_size\":64,"
+                                       "\"intermediate_size\":160,\"num_hidden_layers\":4,"
+                                       "\"num_attention_heads\":4,\"vocab_size\":100,"
+                                       "\"hidden_act\":\"silu\",\"rms_norm_eps\":1e-06,"
+                                       "\"kv_lora_rank\":12,\"qk_nope_head_dim\":8,"
+                                       "\"qk_rope_head_dim\":4,\"v_head_dim\":8,"
+                                       "\"n_routed_experts\":null,\"n_shared_experts\":null,"
+                                       "\"first_k_dense_replace\":0}",
+                                       ranks[i]),
+                         0);
+        assert_null(model_hidden(&f.m, MODEL_HIDES_CACHE, NULL));
+        assert_int_equal(model_hidden(&f.m, MODEL_HIDES_PARAMS, NULL) != NULL, i == 0);
+        fixture_end(&f);
+    }
 }
 
 static void routers_that_cannot_run_are_refused(void **state)
@@ -315,6 +345,7 @@ int main(void)
         cmocka_unit_test(windows_are_those_that_the_families_code_has),
         cmocka_unit_test(layers_with_experts_are_the_families_own_choice),
         cmocka_unit_test(deepseek_routers_take_groups_and_a_list_of_layers),
+        cmocka_unit_test(queries_without_a_rank_are_not_counted),
         cmocka_unit_test(routers_that_cannot_run_are_refused),
         cmocka_unit_test(key_decoupled_attention_is_read_from_its_own_keys),
         cmocka_unit_test(situ_needs_its_betas),
