@@ -74,13 +74,17 @@ uint32_t model_attnres_sources(const struct model *m)
 static void tell_left_out(const struct model *m, struct finding_list *findings)
 {
     uint32_t n = 0;
-    for (uint32_t i = 0; i < m->layer_count; i++)
-        n += m->layers[i].mixer.kind == MIXER_COMPRESSED && m->layers[i].mixer.ratio > 0;
+    for (uint32_t i = 0; i < m->layer_count; i++) {
+        const struct mixer *x = &m->layers[i].mixer;
+        n += (x->kind == MIXER_COMPRESSED && x->ratio > 0) || (x->index_own && x->index_pool > 1);
+    }
     if (n)
-        finding_add(findings, FINDING_WARN, "compressor-state-left-out",
-                    "%u compressed layers keep a small state of their compressors for each "
-                    "sequence; its size is not published, so the bytes of a sequence leave it out",
-                    n);
+        finding_add(
+            findings, FINDING_WARN, "compressor-state-left-out",
+            "%u layers keep a small state of compressors or pools that are not full yet for "
+            "each sequence; its size is not published, so the bytes of a sequence leave it "
+            "out",
+            n);
 }
 
 int model_build(const struct cJSON *config, const struct inventory *inv,

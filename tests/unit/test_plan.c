@@ -240,8 +240,8 @@ static void shared_indexes_are_counted_where_they_are_named(void **state)
         assert_int_equal(
             fixture_build(&f, NULL,
                           "{\"model_type\":\"glm_moe_dsa\"," BASE "\"num_hidden_layers\":4,"
-                          "\"kv_lora_rank\":128,\"q_lora_rank\":32,\"qk_nope_head_dim\":16,"
-                          "\"qk_rope_head_dim\":8,\"v_head_dim\":16,\"index_n_heads\":2,"
+                          "\"kv_lora_rank\":512,\"q_lora_rank\":32,\"qk_nope_head_dim\":16,"
+                          "\"qk_rope_head_dim\":64,\"v_head_dim\":16,\"index_n_heads\":2,"
                           "\"index_head_dim\":128,\"index_topk\":16,%s}",
                           cases[i].keys),
             0);
@@ -249,8 +249,8 @@ static void shared_indexes_are_counted_where_they_are_named(void **state)
         if (known != (cases[i].own >= 0))
             fail_msg("%s: %s", cases[i].keys, known ? "known" : f.e.msg);
         if (known) {
-            assert_int_equal(c.cache_token_bytes, 4 * (128 + 8) * 2 + cases[i].own * 256);
-            assert_int_equal(c.fp8_step_bytes, 4 * (128 + 4 + 16) + cases[i].own * 132);
+            assert_int_equal(c.cache_token_bytes, 4 * (512 + 64) * 2 + cases[i].own * 256);
+            assert_int_equal(c.fp8_step_bytes, 4 * 656 + cases[i].own * 132);
             cost_release(&c);
         }
         fixture_end(&f);
