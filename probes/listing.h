@@ -12,7 +12,8 @@ struct listing {
         listed; /* files of the folder, sorted, come first; behind them those that are only named */
 };
 
-/* Lists the folder. Safetensors are LOCAL_SPARE for now. */
+/* Lists the folder. Safetensors are LOCAL_SPARE until listing_choose tells which make up the
+ * checkpoint. */
 int listing_read(struct listing *b, struct err *e);
 
 /* In place of listing_read and listing_choose, of a subject that is one file of that container: the
