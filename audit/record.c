@@ -124,7 +124,10 @@ int record_finish(struct record *r, const struct evidence *v, const struct verdi
     r->flushed = r->points = r->loads = r->supports = 0;
     if (db_open(NULL, DB_MEMORY, &r->db, e) || begin(r, l, p, e) || (m && put_snapshot(r, l, m, e)))
         return e->code;
-    return finish(r, v, verdicts, ret, e);
+    int rc = finish(r, v, verdicts, ret, e);
+    if (!rc)
+        ret->run = 0; /* the number in a store that ends with this process would find nothing */
+    return rc;
 }
 
 void record_release(struct record *r)

@@ -9,7 +9,7 @@
 
 /* Everything that a report prints of one run, read in one transaction. */
 struct view {
-    int64_t run;
+    int64_t run; /* 0: of a run that could not be recorded */
     const char *subject, *subject_kind;
     const char *digest;               /* snapshot digest, or NULL */
     int64_t started, finished;        /* seconds since 1970; finished 0 while it is not */

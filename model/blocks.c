@@ -4,7 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-#define BEYOND_CACHE (MODEL_HIDES_PARAMS | MODEL_HIDES_OPERATORS)
 #define WIDTH_UNIT 256u /* inner widths of Nemotron-NAS are rounded up to it */
 
 /* --- Nemotron-NAS */
@@ -34,7 +33,8 @@ static int attention(struct config *c, const struct cJSON *block, struct mixer *
     if (none || linear) {
         *x = (struct mixer){.kind = MIXER_NONE};
         if (linear)
-            config_hides(c, BEYOND_CACHE, "block_configs: attention.replace_with_linear");
+            config_hides(c, MODEL_HIDES_BEYOND_CACHE,
+                         "block_configs: attention.replace_with_linear");
         return 0;
     }
     if (config_u32(c, block, "n_heads_in_group", 1, CONFIG_HEADS_MAX, &group, e))
@@ -51,13 +51,13 @@ static int feed_forward(struct config *c, const struct cJSON *block, struct ffn 
     static const char *const known[] = {"ffn_mult", "no_op", "replace_with_linear", NULL};
     bool none = false, linear = false;
     double mult;
-    others(c, block, "ffn", known, BEYOND_CACHE);
+    others(c, block, "ffn", known, MODEL_HIDES_BEYOND_CACHE);
     if (config_bool_or(c, block, "no_op", false, &none, e) ||
         config_bool_or(c, block, "replace_with_linear", false, &linear, e) ||
         config_real_or(c, block, "ffn_mult", 0, &mult, e))
         return e->code;
     if (linear)
-        config_hides(c, BEYOND_CACHE, "block_configs: ffn.replace_with_linear");
+        config_hides(c, MODEL_HIDES_BEYOND_CACHE, "block_configs: ffn.replace_with_linear");
     if (none || linear) {
         *x = (struct ffn){.kind = FFN_NONE};
         return 0;
@@ -90,7 +90,7 @@ static int puzzle(struct config *c, const struct cJSON *block, struct layer *l, 
     static const char *const known[] = {"block_type", "moe_intermediate_size",
                                         "num_experts_per_tok", "n_routed_experts", NULL};
     bool moe = l->ffn.kind == FFN_MOE || l->ffn.kind == FFN_MOE_LATENT;
-    others(c, block, "block", known, moe ? BEYOND_CACHE : MODEL_HIDES_ALL);
+    others(c, block, "block", known, moe ? MODEL_HIDES_BEYOND_CACHE : MODEL_HIDES_ALL);
     if (!moe)
         return 0;
     struct router *r = &l->ffn.router;

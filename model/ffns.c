@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BEYOND_CACHE (MODEL_HIDES_PARAMS | MODEL_HIDES_OPERATORS)
-
 /* --- what dense, shared and routed feed-forwards have in common */
 
 static enum ffn_act act_of(const char *name)
@@ -43,7 +41,7 @@ static int common(struct config *c, struct ffn *x, struct err *e)
     if (!act)
         config_hides(c, MODEL_HIDES_OPERATORS, "hidden_act is missing");
     else if (x->act == FFN_ACT_UNKNOWN)
-        config_hides(c, BEYOND_CACHE, "%s=%s", key, act);
+        config_hides(c, MODEL_HIDES_BEYOND_CACHE, "%s=%s", key, act);
     if (x->act == FFN_ACT_SITU) {
         if (config_real_or(c, NULL, "activation_situ_beta", 0, &x->situ_beta, e) ||
             config_real_or(c, NULL, "activation_situ_linear_beta", 0, &x->situ_linear_beta, e))
@@ -196,7 +194,8 @@ static int by_types(struct config *c, bool said, bool *moe, struct err *e)
         if (!sparse && (!json_text(v, &text) || strcmp(text, "dense")))
             return err_set(e, ERR_FORMAT, "mlp_layer_types[%u] is neither dense nor sparse", i);
         if (said && moe[i] != sparse)
-            config_hides(c, BEYOND_CACHE, "mlp_layer_types says another thing of layer %u", i);
+            config_hides(c, MODEL_HIDES_BEYOND_CACHE,
+                         "mlp_layer_types says another thing of layer %u", i);
         moe[i] = sparse;
     }
     return 0;
@@ -236,7 +235,7 @@ static void deepseek_tells(struct config *c)
                 family_has_key(c->m->traits->keys, "num_hash_layers");
     for (size_t i = 0; i < sizeof needed / sizeof *needed - told; i++)
         if (json_kind(json_get(c->text, needed[i])) == JSON_MISSING)
-            config_hides(c, BEYOND_CACHE, "%s is missing", needed[i]);
+            config_hides(c, MODEL_HIDES_BEYOND_CACHE, "%s is missing", needed[i]);
 }
 
 static int select_layers(struct config *c, const enum plan_slot *slots, bool *moe, struct err *e)

@@ -170,6 +170,7 @@ enum {
     MODEL_HIDES_CACHE = 1,     /* what a sequence keeps */
     MODEL_HIDES_PARAMS = 2,    /* how many parameters there are */
     MODEL_HIDES_OPERATORS = 4, /* which operators there are, and how they route or bend */
+    MODEL_HIDES_BEYOND_CACHE = MODEL_HIDES_PARAMS | MODEL_HIDES_OPERATORS,
     MODEL_HIDES_ALL = 7
 };
 

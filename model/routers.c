@@ -3,8 +3,6 @@
 #include "model/family.h"
 #include <string.h>
 
-#define BEYOND_CACHE (MODEL_HIDES_PARAMS | MODEL_HIDES_OPERATORS)
-
 static int checked(const struct router *r, struct err *e)
 {
     if (r->top_k > r->experts)
@@ -58,7 +56,7 @@ static int deepseek_router(struct config *c, struct router *r, struct err *e)
     r->score = score ? score_of(score) : ROUTER_SIGMOID;
     bool root = family_has_key(c->m->traits->keys, "num_hash_layers"); /* DeepSeek V4's score */
     if (r->score != (root ? ROUTER_SQRTSOFTPLUS : ROUTER_SIGMOID))
-        config_hides(c, BEYOND_CACHE, "scoring_func=%s", score);
+        config_hides(c, MODEL_HIDES_BEYOND_CACHE, "scoring_func=%s", score);
     for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
         if (json_kind(json_get(c->text, needed[i])) == JSON_MISSING &&
             !(root && i < 2)) { /* it has no groups */
@@ -67,7 +65,7 @@ static int deepseek_router(struct config *c, struct router *r, struct err *e)
         }
     r->bias = true;
     if (method && strcmp(method, "noaux_tc"))
-        config_hides(c, BEYOND_CACHE, "topk_method=%s", method);
+        config_hides(c, MODEL_HIDES_BEYOND_CACHE, "topk_method=%s", method);
     return 0;
 }
 

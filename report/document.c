@@ -109,7 +109,10 @@ static void add_run(const struct view *v, struct cJSON *doc)
     json_add_text(doc, "format", FORMAT);
     json_add_u64(doc, "version", FORMAT_VERSION);
     json_add_text(doc, "assay", VERSION);
-    json_add_i64(doc, "run", v->run);
+    if (v->run > 0)
+        json_add_i64(doc, "run", v->run);
+    else
+        json_add_null(doc, "run");
     add_date(doc, "started", v->started);
     add_date(doc, "finished", v->finished);
     struct cJSON *subject = json_add_object(doc, "subject");

@@ -47,9 +47,12 @@ static void commands(const struct view *v, struct buf *b)
     COMMAND(b, "3 Long context", "assay stress ", subject, "");
     COMMAND(b, "4 Expert balance", "assay balance ", subject, "");
     COMMAND(b, "5 Fingerprint", "assay verify ", subject, "");
-    html_lit(b, "<tr><th scope=\"row\">this run, again</th><td><code>assay report ");
-    html_int(b, v->run);
-    html_lit(b, "</code></td></tr>\n</tbody>");
+    if (v->run > 0) {
+        html_lit(b, "<tr><th scope=\"row\">this run, again</th><td><code>assay report ");
+        html_int(b, v->run);
+        html_lit(b, "</code></td></tr>\n");
+    }
+    html_lit(b, "</tbody>");
     html_table_close(b);
 }
 

@@ -85,7 +85,10 @@ static void title(const struct lookup *l, struct buf *b)
     }
     html_text(b, v->subject_kind && v->subject_kind[0] ? v->subject_kind : "kind not recorded");
     html_lit(b, "</p>\n<p class=\"dim\">Run ");
-    html_count(b, v->run > 0 ? (uint64_t)v->run : 0);
+    if (v->run > 0)
+        html_count(b, (uint64_t)v->run);
+    else
+        html_lit(b, "<b class=\"warn\">not recorded</b>");
     html_lit(b, " · ");
     html_date(b, v->started);
     if (!v->finished)

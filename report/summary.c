@@ -127,7 +127,10 @@ void summary_write(const struct view *v, const char *report_path, struct buf *b)
     bool heading = false;
 
     text_escape_plain(b, v->subject);
-    buf_addf(b, "\nrun %lld, policy ", (long long)v->run);
+    if (v->run > 0)
+        buf_addf(b, "\nrun %lld, policy ", (long long)v->run);
+    else
+        buf_adds(b, "\nrun not recorded, policy ");
     text_escape_plain(b, v->policy_name ? v->policy_name : "");
     buf_adds(b, "\nsnapshot ");
     text_escape_plain(b, v->digest ? v->digest : "? no digest: a weight file could not be read");

@@ -7,7 +7,8 @@ run assay audit m --db x.db --report r.html $quick
 # another program's file
 echo 'not a database' >other.db
 run assay audit m --db other.db --report r2.html $quick
-expect 3 "other.db"
+expect 3 "other.db" "run not recorded"
+grep -q 'not recorded' r2.html || fail "the report has a number that finds nothing"
 [ -s r2.html ] || fail "no report beside a store that is none"
 [ "$(cat other.db)" = "not a database" ] || fail "somebody else's file was changed"
 # the report cannot be written: the verdict is printed, the run recorded
